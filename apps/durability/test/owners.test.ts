@@ -132,7 +132,8 @@ describe.each(TESTED_STORES)('$name', (tested) => {
       ]);
       for (const [owner = '', other = ''] of others) {
         const [sessionId = ''] = own.get(other) ?? [];
-        if (owner !== other) expect(await answersTo(runtime.for(owner), sessionId)).toEqual(AS_IF_MISSING);
+        if (owner === other) continue;
+        expect(await answersTo(runtime.for(owner), sessionId)).toEqual(AS_IF_MISSING);
       }
       expect((await store.due()).sessions).toEqual([]);
 

@@ -4,13 +4,18 @@ export type { AgentSessionInit, SessionRevision } from './session/session.ts';
 export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
-  ClaimedSession,
-  ClaimOptions,
   CreateOptions,
   DeleteOptions,
   DuePage,
   DueQuery,
   DueSession,
+  SaveOptions,
+  StoreCapabilities,
+  SessionPage,
+} from './session/session-store.ts';
+export type {
+  ClaimedSession,
+  ClaimOptions,
   InboxItem,
   InboxItemRef,
   InboxPage,
@@ -18,12 +23,9 @@ export type {
   OwnerOptions,
   RenewedClaim,
   RenewOptions,
-  SaveOptions,
   SessionClaim,
-  StoreCapabilities,
   UnreadableItem,
-  SessionPage,
-} from './session/session-store.ts';
+} from './session/session-claim.ts';
 export type {
   AnnouncedWorker,
   SeenWorker,

@@ -234,5 +234,5 @@ const revisions = [
   ),
 ];
 
-/** What a session did before: its executions and its revisions. */
+/** The earlier executions and revisions of a session. */
 export const historyCases: readonly UngroupedCase[] = [...executions, ...revisions];

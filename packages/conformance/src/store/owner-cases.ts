@@ -15,7 +15,7 @@ const lists = [
     const { store } = context;
     const owners = [...HOSTILE_IDS, ...LONG_OWNERS];
     await createEach(context, [
-      ['of nobody'],
+      ['without an owner'],
       ...owners.map((owner, index) => [`s${index}`, { owner }] as [string, { owner: string }]),
     ]);
     for (const [index, owner] of owners.entries()) {

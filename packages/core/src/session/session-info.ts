@@ -44,7 +44,7 @@ export interface SessionInfo {
   readonly executionStatus: ExecutionStatus | undefined;
   /** The type of the first entry in the `waiting` of a suspended execution. A list shows `retry` for a dead letter too. */
   readonly waitingFor: Waiting['type'] | undefined;
-  /** What the executions of the session have used together. */
+  /** The use of all executions of the session together. */
   readonly totals: SessionTotals;
 }
 

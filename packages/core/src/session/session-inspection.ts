@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 import type { ListedSession } from './session-info.ts';
-import type { InboxPage, SessionClaim } from './session-store.ts';
+import type { InboxPage, SessionClaim } from './session-claim.ts';
 
 /** The facts about a session that a store holds beside its content. */
 export interface SessionInspection {

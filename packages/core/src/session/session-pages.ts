@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { ExecutionSummary } from './execution-summary.ts';
-import type { LoadOptions, OwnerOptions } from './session-store.ts';
+import type { LoadOptions, OwnerOptions } from './session-claim.ts';
 
 /** Selects a page. */
 export interface PageQuery {

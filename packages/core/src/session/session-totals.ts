@@ -4,7 +4,7 @@ import type { ExecutionState } from '../state/execution/execution.ts';
 import type { BudgetSpent } from '../state/execution/budget.ts';
 import { addCounts } from '../state/values/amounts.ts';
 
-/** What the executions of a session have used together, the unfinished one included. */
+/** The use of all executions of a session together, the unfinished one included. */
 export interface SessionTotals {
   readonly executions: number;
   readonly steps: number;

@@ -108,7 +108,7 @@ const checkInit = optionsCheck<AgentSessionInit>(
   },
 );
 
-/** What people read to find a session. */
+/** The title and the labels of a session, by which people find it. */
 export type SessionDescription = Pick<AgentSessionInit, 'title' | 'labels'>;
 
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` */
@@ -227,7 +227,7 @@ export class AgentSession {
     });
   }
 
-  /** What the executions of the session have used together, the unfinished one included. */
+  /** The use of all executions of the session together, the unfinished one included. */
   get totals(): SessionTotals {
     return sumOfTotals(this.pastTotals, totalsOf(this.state.execution));
   }

@@ -17,7 +17,7 @@ import { ANSWER_CHECKS, requireOneResult, withAnswer } from './answer.ts';
 import { DECISION_CHECKS, withDecision } from './approval.ts';
 import { withRetry } from './retry.ts';
 import type { Decision } from './approval.ts';
-import type { InboxItem } from '../session-store.ts';
+import type { InboxItem } from '../session-claim.ts';
 
 /** An inbox item, before or after it has a position. */
 type EnqueuedItem = Omit<InboxItem, 'position'>;

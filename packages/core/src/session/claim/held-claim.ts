@@ -3,7 +3,8 @@ import { callAfter } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
 import { INBOX_PAGE } from '../store/record/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
-import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../session-store.ts';
+import type { SessionStore } from '../session-store.ts';
+import type { ClaimedSession, InboxPage, SessionClaim } from '../session-claim.ts';
 
 /** The worker of a claim. */
 interface ClaimHolder {

@@ -8,7 +8,7 @@ import type { AgentEventListener, EventSession } from '../../loop/events.ts';
 import { nextAction } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { isUnreachable } from '../session-errors.ts';
-import type { ClaimedSession, InboxPage } from '../session-store.ts';
+import type { ClaimedSession, InboxPage } from '../session-claim.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import type { RunningExecution } from './received-items.ts';

@@ -1,7 +1,7 @@
 import type { ItemParts } from '../actions/inbox-content.ts';
 import { mustWaitForEnd, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
-import type { InboxItem, InboxItemRef } from '../session-store.ts';
+import type { InboxItem, InboxItemRef } from '../session-claim.ts';
 
 /** The execution that the run in progress works on. A run that begins an execution can have a new id. */
 export interface RunningExecution {

@@ -7,7 +7,8 @@ import { isUnreachable, StoreClosedError } from '../session-errors.ts';
 import type { SessionEvent, SessionHooks } from '../work/session-events.ts';
 import { callHookAfterWrite } from '../work/session-events.ts';
 import type { AgentSession } from '../session.ts';
-import type { ClaimedSession, InboxItemRef, SaveOptions, SessionStore } from '../session-store.ts';
+import type { SaveOptions, SessionStore } from '../session-store.ts';
+import type { ClaimedSession, InboxItemRef } from '../session-claim.ts';
 
 interface WriteParts {
   readonly store: SessionStore;

@@ -1,4 +1,4 @@
-import type { ClaimOptions } from '../session-store.ts';
+import type { ClaimOptions } from '../session-claim.ts';
 
 /**
  * When a worker works on a suspect session: `accept`: always. `alone`: only when it works on no other session. `refuse`:

@@ -65,26 +65,28 @@ import {
   requireSameIds,
 } from './store-arguments.ts';
 import type {
-  ClaimedSession,
-  ClaimOptions,
   CreateOptions,
   DeleteOptions,
   DuePage,
   DueSession,
   DueQuery,
-  InboxItem,
-  LoadOptions,
-  OwnerOptions,
-  RenewedClaim,
-  RenewOptions,
   SaveOptions,
-  SessionClaim,
   SessionExpiry,
   SessionPage,
   SessionQuery,
   SessionStore,
   StoreCapabilities,
 } from '../session-store.ts';
+import type {
+  ClaimedSession,
+  ClaimOptions,
+  InboxItem,
+  LoadOptions,
+  OwnerOptions,
+  RenewedClaim,
+  RenewOptions,
+  SessionClaim,
+} from '../session-claim.ts';
 import type { AnnouncedWorker, SeenWorker, SessionInspection } from '../session-inspection.ts';
 import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 

@@ -9,7 +9,7 @@ import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import { hasSameContent, isExpired } from './record/session-record.ts';
-import type { InboxItemRef, InboxPage, LoadOptions } from '../session-store.ts';
+import type { InboxItemRef, InboxPage, LoadOptions } from '../session-claim.ts';
 import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });

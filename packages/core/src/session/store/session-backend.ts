@@ -3,7 +3,8 @@ import type { SessionContent, SavePlan } from './content/session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, InboxItemRef, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, StoreCapabilities } from '../session-store.ts';
+import type { InboxItemRef } from '../session-claim.ts';
 import type { SeenWorker } from '../session-inspection.ts';
 
 /** A session without its inbox, as of one instant. */
@@ -42,7 +43,7 @@ export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
 export interface ArchiveChange {
   /** A short ASCII word. */
   readonly archive: string;
-  /** Entries to put at positions where there is none. */
+  /** Entries to put, at positions without an entry. */
   readonly put: readonly StoredItem[];
   /** Entries to remove: those from this position to the one before `to`. */
   readonly remove?: { readonly from: number; readonly to: number } | undefined;

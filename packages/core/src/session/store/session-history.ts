@@ -4,10 +4,10 @@ import type { ExecutionSummary } from '../execution-summary.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import type { OwnerOptions } from '../session-store.ts';
+import type { OwnerOptions } from '../session-claim.ts';
 import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 import type { BackendReader } from './backend-reader.ts';
-import { lastRevision, readRevision, REVISIONS, shownRevision } from './content/kept-revisions.ts';
+import { lastRevision, readRevision, REVISIONS } from './content/kept-revisions.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { ArchiveChange } from './session-backend.ts';
@@ -72,7 +72,7 @@ export class SessionHistory {
     const from = Math.max(firstRevision, to - limit);
     const found = (await this.entries(record, REVISIONS, from, to)).map(readRevision);
     return {
-      revisions: found.toReversed().map(shownRevision),
+      revisions: found.toReversed().map(({ shown }) => shown),
       cursor: from > firstRevision ? String(from) : undefined,
     };
   }
@@ -94,7 +94,7 @@ export class SessionHistory {
     if (!isKept) return undefined;
     const later = (await this.entries(record, REVISIONS, version, record.info.version + 1)).map(readRevision);
     const [at, ...undone] = later;
-    if (at?.version !== version || later.length !== record.info.version + 1 - version) return undefined;
+    if (at?.shown.version !== version || later.length !== record.info.version + 1 - version) return undefined;
     let earlier = content;
     for (const { undo } of undone.toReversed()) {
       if (undo === undefined) return undefined;

@@ -4,19 +4,21 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import { OWNER } from '../session-facts.ts';
 import type {
-  ClaimOptions,
   CreateOptions,
   DeleteOptions,
   DueSession,
+  SaveOptions,
+  SessionExpiry,
+} from '../session-store.ts';
+import type {
+  ClaimOptions,
   InboxItem,
   InboxItemRef,
   LoadOptions,
   OwnerOptions,
   RenewOptions,
-  SaveOptions,
   SessionClaim,
-  SessionExpiry,
-} from '../session-store.ts';
+} from '../session-claim.ts';
 import type { AnnouncedWorker } from '../session-inspection.ts';
 import type { ExecutionQuery, RevisionQuery } from '../session-pages.ts';
 import type { FailedWork } from '../work-failure.ts';

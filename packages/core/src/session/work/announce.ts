@@ -29,17 +29,15 @@ export async function announceWorker(
     store.announce({ workerName, since, sessionIds: slots.sessionIds }, seconds);
   let isOver = false;
   let cancel: () => void = () => undefined;
-  const again = (): void => {
-    cancel = callAfter(clock, everySeconds * 1_000, () => {
-      void announce(everySeconds * ANNOUNCEMENTS_MISSED)
-        .catch(() => undefined)
-        .then(() => {
-          if (!isOver) again();
-        });
-    });
+  const again = async (): Promise<void> => {
+    await announce(everySeconds * ANNOUNCEMENTS_MISSED).catch(() => undefined);
+    if (!isOver) schedule();
+  };
+  const schedule = (): void => {
+    cancel = callAfter(clock, everySeconds * 1_000, () => void again());
   };
   await announce(everySeconds * ANNOUNCEMENTS_MISSED);
-  again();
+  schedule();
   return async () => {
     isOver = true;
     cancel();

@@ -5,7 +5,7 @@ import { checkHookMembers } from '../../loop/hooks/hook-members.ts';
 import type { StateFormatError } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionConflictError } from '../session-errors.ts';
-import type { InboxItem } from '../session-store.ts';
+import type { InboxItem } from '../session-claim.ts';
 
 /** An event of a session. The events of its agent's run are `AgentEvent`s. */
 export type SessionEvent =

@@ -6,11 +6,11 @@ import type { SessionInspection } from '../session-inspection.ts';
 import { loopFrom } from './agent-catalog.ts';
 import type { WorkParts } from './runtime-options.ts';
 
-/** What people may want to know about a tool before they let an agent use it. */
+/** The facts about a tool that matter to a person who lets an agent use it. */
 export interface ToolFacts {
   readonly name: string;
   readonly description: string;
-  /** What a second run of a call would do. */
+  /** The effect of a second run of a call. */
   readonly effect: ToolEffect;
   /** `execute`: the tool does the work. `answer`: a call waits for an answer from outside. */
   readonly kind: 'execute' | 'answer';

@@ -14,11 +14,12 @@ import type { SessionRecord } from '../record/session-record.ts';
 /** The archive with one entry for each kept revision, at the position of its version. */
 export const REVISIONS = 'revisions';
 
-/** A kept revision as it is stored: the facts about it, and how to get from its content to that of the one before. */
-export interface StoredRevision extends KeptRevision {
+/** A kept revision as it is stored. */
+export interface StoredRevision {
+  readonly shown: KeptRevision;
   readonly info: SessionInfo;
-  /** Absent when the store did not know the content before. */
-  readonly undo?: SavePlan | undefined;
+  /** Leads from its content to that of the version before; absent when the store did not know that content. */
+  readonly undo: SavePlan | undefined;
 }
 
 interface RevisionChange {
@@ -97,33 +98,22 @@ const readEntry = shapeReader({
   'checkpoint?': readString,
   'workerId?': readString,
   writtenLength: readCount,
-  'undo?': readPlan,
 });
 
 /** Reads an entry. @throws StateFormatError */
 export function readRevision(json: string): StoredRevision {
   return DocumentReader.read(JSON.parse(json), (reader, value) => {
     const { undo, ...members } = reader.object(value);
-    const entry = readEntry(reader, members);
+    const { checkpoint, workerId, writtenLength } = readEntry(reader, members);
     const info = readSessionInfo(reader, members['info']);
-    const { version, updatedAt: savedAt, executionStatus } = info;
-    const { checkpoint, workerId, writtenLength } = entry;
-    return Object.freeze({
-      version,
-      savedAt,
+    const shown = Object.freeze({
+      ...lastRevision({ info }),
       ...(checkpoint !== undefined && { checkpoint }),
       ...(workerId !== undefined && { workerId }),
-      ...(executionStatus !== undefined && { executionStatus }),
       writtenLength,
-      info,
-      undo: undo === undefined ? undefined : readPlan(reader, undo),
     });
+    return { shown, info, undo: undo === undefined ? undefined : readPlan(reader, undo) };
   });
-}
-
-/** The facts about a kept revision, without its undo. */
-export function shownRevision({ info: _, undo: __, ...shown }: StoredRevision): KeptRevision {
-  return Object.freeze(shown);
 }
 
 /** The last revision of a session whose store keeps no others. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../clock.ts';
 import { SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
-import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../../session-store.ts';
+import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../../session-claim.ts';
 import type { ClaimedRecord, SessionRecord } from './session-record.ts';
 import { laterBy, nextRecord, refuseClaimed, withActivity } from './session-record.ts';
 
@@ -67,7 +67,7 @@ export function releasedRecord(
 }
 
 /**
- * Returns the record after a worker has read inbox items: nobody else may remove them while it holds the claim.
+ * Returns the record after a worker has read inbox items. No other caller may remove them while it holds the claim.
  */
 export function withItemsRead(record: ClaimedRecord, page: InboxPage): ClaimedRecord {
   const last = Math.max(...[...page.inbox, ...page.unreadable].map(({ position }) => position));

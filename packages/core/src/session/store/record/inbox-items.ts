@@ -3,7 +3,7 @@ import type { Instant } from '../../../clock.ts';
 import type { JsonValue } from '../../../json.ts';
 import { isJsonObject } from '../../../json.ts';
 import { unreadablePart } from '../content/session-content.ts';
-import type { InboxItem, UnreadableItem } from '../../session-store.ts';
+import type { InboxItem, UnreadableItem } from '../../session-claim.ts';
 
 /**
  * The version of a stored item: of its form, and of the contents that a runtime enqueues. A release that adds a type of

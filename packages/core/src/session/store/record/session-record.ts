@@ -9,7 +9,8 @@ import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from '../../session-info.ts';
 import { InboxFullError, SessionBusyError, SessionConflictError } from '../../session-errors.ts';
-import type { InboxItemRef, SaveOptions, SessionExpiry } from '../../session-store.ts';
+import type { SaveOptions, SessionExpiry } from '../../session-store.ts';
+import type { InboxItemRef } from '../../session-claim.ts';
 import { newWriteToken } from './write-token.ts';
 
 /**
