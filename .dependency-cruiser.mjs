@@ -1,13 +1,14 @@
 // The import rules of ARCHITECTURE.md. Type-only imports count like any other.
 
 const core = '^packages/core/src/';
-const entry = `${core}(?:index|store|driver|engine|spending|testing)\\.ts$`;
-const leaf = `${core}(?!(?:index|store|driver|engine|spending|testing)\\.ts$)[^/]+\\.ts$`;
+const entry = `${core}(?:index|store|driver|engine|spending|channel|testing)\\.ts$`;
+const leaf = `${core}(?!(?:index|store|driver|engine|spending|channel|testing)\\.ts$)[^/]+\\.ts$`;
 const state = `${core}state/`;
 const loop = `${core}loop/`;
 const agents = `${core}agents/`;
 const observe = `${core}observe/`;
 const testing = `${core}testing/`;
+const channel = `${core}channel/`;
 const session = `${core}session/`;
 const spending = `${core}spending/`;
 const sessionErrors = `${session}session-errors\\.ts$`;
@@ -41,14 +42,15 @@ export default {
     layer('core-loop', loop, [leaf, state]),
     layer('core-agents', agents, [leaf, state, loop]),
     layer('core-observe', observe, [leaf, state, loop]),
-    layer('core-session', session, [leaf, state, loop]),
+    layer('core-channel', channel, [leaf, state, loop]),
+    layer('core-session', session, [leaf, state, loop, channel]),
     layer('core-spending', spending, [leaf, state, loop, sessionErrors]),
     layer('core-testing', testing, [leaf, state, loop]),
     forbidden(
       'core-folders',
       'ARCHITECTURE.md lists the folders of core.',
       {},
-      { path: `${core}[^/]+/`, pathNot: [state, loop, agents, observe, session, spending, testing] },
+      { path: `${core}[^/]+/`, pathNot: [state, loop, agents, observe, channel, session, spending, testing] },
     ),
     forbidden(
       'core-session-contract',
@@ -69,7 +71,7 @@ export default {
       { pathNot: core },
     ),
     door('driver', '^packages/driver-[^/]+/src/'),
-    door('store', '^packages/store-[^/]+/src/', ['spending']),
+    door('store', '^packages/store-[^/]+/src/', ['spending', 'channel']),
     door('engine', '^packages/(?:engine|runner)-[^/]+/src/'),
     forbidden(
       'core-for-tests',

@@ -1,5 +1,5 @@
 import { library } from '../../tsup.base.ts';
 
 export default library(
-  ['index', 'store', 'driver', 'engine', 'spending', 'testing'].map((door) => `src/${door}.ts`),
+  ['index', 'store', 'driver', 'engine', 'spending', 'channel', 'testing'].map((door) => `src/${door}.ts`),
 );

@@ -63,6 +63,17 @@ export type {
   SpendingLedgerGroup,
   SpendingLedgerHarness,
 } from './spending/ledger-case.ts';
+export { channelCases } from './channel/channel-cases.ts';
+export { channelTests } from './channel/channel-tests.ts';
+export type {
+  ChannelAbilities,
+  ChannelAbility,
+  ChannelCase,
+  ChannelGroup,
+  ChannelHarness,
+  ChannelUnderTest,
+  CreateChannel,
+} from './channel/channel-case.ts';
 export { runWorkerProcess } from './engine/worker-process.ts';
 export type { WorkerProcess } from './engine/worker-messages.ts';
 export type { ConformanceTest } from './conformance-test.ts';

@@ -50,6 +50,7 @@ describe('a tree with invalid imports', () => {
         './driver': { '@holdfast/source': './src/driver.ts' },
         './engine': { '@holdfast/source': './src/engine.ts' },
         './spending': { '@holdfast/source': './src/spending.ts' },
+        './channel': { '@holdfast/source': './src/channel.ts' },
         './testing': { '@holdfast/source': './src/testing.ts' },
       };
       await write(`packages/${name}/package.json`, JSON.stringify({ name: `@holdfast/${name}`, exports }));
@@ -64,6 +65,7 @@ describe('a tree with invalid imports', () => {
       'packages/core/src/json.ts': '',
       'packages/core/src/state/step.ts': "import '../json.ts';",
       'packages/core/src/loop/driver.ts': "import '../state/step.ts';",
+      'packages/core/src/channel/session-channel.ts': "import '../loop/driver.ts';",
       'packages/core/src/session/session.ts': "import '../state/step.ts';",
       'packages/core/src/session/session-store.ts': "import './session.ts';",
       'packages/core/src/session/work/session-runtime.ts': "import '../../loop/driver.ts';",
@@ -75,13 +77,14 @@ describe('a tree with invalid imports', () => {
       'packages/core/src/driver.ts': "export * from './loop/driver.ts';",
       'packages/core/src/store.ts': "export * from './session/session-store.ts';",
       'packages/core/src/engine.ts': "export * from './session/work/session-runtime.ts';",
+      'packages/core/src/channel.ts': "export * from './channel/session-channel.ts';",
       'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
       'packages/core/test/core.test.ts': "import '@holdfast/core';",
       'packages/conformance/src/index.ts': "import '@holdfast/core';",
       'packages/driver-x/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/driver';",
       'packages/driver-x/test/driver.test.ts': "import '@holdfast/conformance';",
       'packages/store-y/src/index.ts':
-        "import '@holdfast/core'; import '@holdfast/core/store'; import '@holdfast/core/spending';",
+        "import '@holdfast/core'; import '@holdfast/core/store'; import '@holdfast/core/spending'; import '@holdfast/core/channel';",
       'packages/engine-w/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/runner-z/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
@@ -110,6 +113,7 @@ describe('a tree with invalid imports', () => {
     ['core-loop', `${core}/loop/tool.ts`, "import '../agents/any.ts';"],
     ['core-session', `${core}/session/claim.ts`, "import '../testing.ts';"],
     ['core-spending', `${core}/spending/ledger.ts`, "import '../session/session.ts';"],
+    ['core-channel', `${core}/channel/entry.ts`, "import type { A } from '../session/session-store.ts';"],
     ['core-testing', `${core}/testing/driver.ts`, "import '../session/session.ts';"],
     ['core-folders', `${core}/index.ts`, "import './helpers/any.ts';"],
     [

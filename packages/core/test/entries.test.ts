@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const core = fileURLToPath(new URL('..', import.meta.url));
-const ENTRIES = ['index', 'store', 'driver', 'engine', 'spending', 'testing'];
+const ENTRIES = ['index', 'store', 'driver', 'engine', 'spending', 'channel', 'testing'];
 
 /** The names that an entry exports. */
 async function namesOf(entry: string): Promise<string[]> {

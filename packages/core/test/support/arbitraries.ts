@@ -413,7 +413,7 @@ const toolMoves = [
   move(2, 'approvedStarted', { nth: fc.nat(3) }),
 ] as const;
 
-const anyMove: fc.Arbitrary<Move> = fc.oneof(
+export const anyMove: fc.Arbitrary<Move> = fc.oneof(
   move(3, 'userMessage', { content: userContent, metadata: jsonObjects }),
   move(1, 'systemPrompt', { text: orNothing(texts) }),
   move(1, 'metadata', { key: names, value: jsonValues }),
@@ -506,7 +506,7 @@ export function stateAfter(moves: readonly Move[]): AgentState {
 /** States that transitions and the stepper can lead to. */
 export const reachableStates: fc.Arbitrary<AgentState> = histories.map(stateAfter);
 
-function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): AgentState {
+export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): AgentState {
   // An execution that a transition starts has a random id; started by hand it has one of the history.
   const needsExecution = [
     'stopSignal',

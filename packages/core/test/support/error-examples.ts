@@ -24,6 +24,7 @@ import {
 import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
 import { AgentId, IsolatedProcess } from '@holdfast/core/engine';
 import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
+import { MemorySessionChannel } from '@holdfast/core/channel';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -210,6 +211,12 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     await runtime.advance('trip-1');
     return (await runtime.get('trip-1')).state.errors[0];
   },
+  CHANNEL_UNAVAILABLE: () =>
+    thrownBy(async () => {
+      const channel = new MemorySessionChannel();
+      await channel.close();
+      await channel.notify('trip-1', { type: 'look' });
+    }),
   CONTEXT_INVALID: () => thrownBy(() => question.withLlmConfig({ temperature: 'hot' } as never)),
   HOOK_FAILED: () =>
     errorAfter({

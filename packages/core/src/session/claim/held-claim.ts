@@ -36,6 +36,8 @@ export class HeldClaim {
   private isOver = false;
   private isShared = false;
   private stopHeartbeat: () => void = () => undefined;
+  private isBeating = false;
+  private mustLook = false;
 
   constructor(claimed: ClaimedSession, requestedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
     this.claim = claimed.claim;
@@ -64,6 +66,14 @@ export class HeldClaim {
   /** Renews the claim and reads the inbox. Returns false when the renewal failed. */
   async renew(): Promise<boolean> {
     return (await this.tryToRenew()) === undefined;
+  }
+
+  /** Renews the claim and reads the inbox at once. A look during a heartbeat follows it. */
+  look(): void {
+    this.mustLook = true;
+    if (this.isBeating || this.isOver) return;
+    this.stopHeartbeat();
+    void this.heartbeat();
   }
 
   /**
@@ -154,8 +164,13 @@ export class HeldClaim {
 
   /** Renews the claim and reads the whole inbox, page by page: a stop must not wait behind many messages. */
   private async heartbeat(): Promise<void> {
-    let problem = await this.tryToRenew();
-    while (problem === undefined && this.hasMore && !this.isOver) problem = await this.tryToRenew();
+    this.isBeating = true;
+    let problem: { readonly error: unknown } | undefined;
+    do {
+      this.mustLook = false;
+      problem = await this.tryToRenew();
+    } while (problem === undefined && (this.hasMore || this.mustLook) && !this.isOver);
+    this.isBeating = false;
     const isLost = problem !== undefined && !isUnreachable(problem.error);
     if (!isLost && !this.isOver) this.scheduleHeartbeat();
   }

@@ -10,6 +10,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { ClaimedSession, InboxPage } from '../session-claim.ts';
 import type { AgentSession } from '../session.ts';
+import { ClaimChannel } from './claim-channel.ts';
 import { HeldClaim } from './held-claim.ts';
 import type { RunningExecution } from './received-items.ts';
 import { ReceivedItems } from './received-items.ts';
@@ -60,6 +61,7 @@ export class HeldSession {
   private readonly parts: WorkParts;
   private readonly abortController = new AbortController();
   private readonly claim: HeldClaim;
+  private readonly channel: ClaimChannel;
   private readonly slot: WorkSlot;
   private readonly inbox = new ReceivedItems();
   private readonly writer: SessionWriter;
@@ -90,6 +92,7 @@ export class HeldSession {
       onFenced: (error) => this.abandonRun(error),
       base: () => this.writer.base,
     });
+    this.channel = new ClaimChannel(claimed, parts, () => this.claim.look());
   }
 
   /**
@@ -136,7 +139,7 @@ export class HeldSession {
     const { loop, runContext } = await prepare(savedSession);
     const { budget, pastTotals } = savedSession;
     const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };
-    const options = { previousState, onEvent, runContext, ...limits };
+    const options = { previousState, onEvent: this.channel.listener(onEvent), runContext, ...limits };
     const state = await this.stateAfterRun(loop, savedSession.state, options);
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
@@ -155,6 +158,7 @@ export class HeldSession {
     { patience = 'lease', checkpoint }: SaveManner = {},
   ): Promise<AgentSession> {
     const session = await callSessionHook(this.parts.hooks, 'beforeSave', changed);
+    this.channel.follow(session);
     const used = this.inbox.takeUsed();
     let saved: AgentSession;
     try {
@@ -167,6 +171,7 @@ export class HeldSession {
     this.parts.cache.put(this.writer.base);
     // The session gets the written state, not an equal one that the store read back: the run shares structure with it.
     this.latest = saved.withState(session.state);
+    this.channel.noteSaved(this.latest);
     await callHookAfterWrite(this.parts, 'afterSave', this.latest);
     return this.latest;
   }
@@ -193,6 +198,7 @@ export class HeldSession {
 
   /** Releases the claim. Returns false when a usable item was enqueued: the claim then stays. */
   async releaseIfIdle(): Promise<boolean> {
+    this.channel.flush();
     if (await this.claim.releaseIfIdle()) return true;
     while (!this.inbox.hasUnused) {
       const isRenewed = await this.claim.renew();
@@ -203,12 +209,14 @@ export class HeldSession {
 
   /** Releases the claim, even if items wait in the inbox. */
   async release(): Promise<void> {
+    this.channel.close();
     await this.claim.release();
     this.slot.leave();
   }
 
   /** Lets the claim expire: the session is then a suspect, as if this worker had died. */
   abandon(): void {
+    this.channel.close();
     this.claim.abandon();
     this.slot.leave();
   }
@@ -275,6 +283,7 @@ export class HeldSession {
 
   private abandonRun(error: unknown): void {
     this.failure ??= { error };
+    this.channel.close({ isFenced: true });
     this.abortController.abort(new RunAbort('lost'));
   }
 }

@@ -4,7 +4,7 @@ import { newId, systemClock } from '../../clock.ts';
 import { hasErrorCode, invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { writeRecord, retryWhileOutdated } from './record/write-record.ts';
+import { ifMissing, retryWhileOutdated, writeRecord } from './record/write-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import { itemJson } from './record/inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
@@ -277,15 +277,11 @@ export class BackedSessionStore implements SessionStore {
     checkSessionId(sessionId);
     if (failed !== undefined) checkFailedWork(failed);
     const { opened, reader } = this;
-    try {
-      return await writeRecord(sessionId, { opened, reader }, (record, now) => {
-        const after = failedRecord(record, failed, now);
-        return { after, answer: after.failure };
-      });
-    } catch (error) {
-      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return undefined;
-      throw error;
-    }
+    const recorded = writeRecord(sessionId, { opened, reader }, (record, now) => {
+      const after = failedRecord(record, failed, now);
+      return { after, answer: after.failure };
+    });
+    return recorded.catch(ifMissing(undefined));
   }
 
   async exists(sessionId: string, options: OwnerOptions = {}): Promise<boolean> {
@@ -362,15 +358,11 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId, dueAt } = checkDueSession(session);
     checkArgument('seconds', seconds, mustBe.seconds);
     const { opened, reader } = this;
-    try {
-      return await writeRecord(sessionId, { opened, reader }, (record, now) => {
-        const after = takenRecord(record, dueAt, seconds, now);
-        return after ? { after, answer: true } : { answer: false };
-      });
-    } catch (error) {
-      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return false;
-      throw error;
-    }
+    const taken = writeRecord(sessionId, { opened, reader }, (record, now) => {
+      const after = takenRecord(record, dueAt, seconds, now);
+      return after ? { after, answer: true } : { answer: false };
+    });
+    return taken.catch(ifMissing(false));
   }
 
   async announce(worker: AnnouncedWorker, seconds: number): Promise<void> {

@@ -3,11 +3,12 @@ import type { SessionAction } from '../actions/actions.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { loopFrom } from './agent-catalog.ts';
 import type { AgentSession } from '../session.ts';
+import { publishSave } from './notify-worker.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from '../claim/session-writer.ts';
 
-type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'agents'>;
+type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'agents' | 'channel'>;
 
 /**
  * Executes a quick action on a loaded session, and saves the result. It takes no claim.
@@ -31,6 +32,7 @@ export async function executeQuickAction(
   const session = await callSessionHook(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   parts.cache.put(saved);
+  if (parts.channel) await publishSave(parts.channel, saved);
   await callHookAfterWrite(parts, 'afterSave', saved);
   return saved;
 }

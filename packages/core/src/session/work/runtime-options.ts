@@ -1,4 +1,5 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
+import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import type { RunOptions } from '../../loop/agent-loop.ts';
@@ -40,6 +41,11 @@ export interface SessionRuntimeOptions<Context = unknown> {
    * ignores what it throws or rejects with.
    */
   readonly onEvent?: AgentEventListener;
+  /**
+   * Connects workers with readers and callers in other processes: work under a claim is published, and the worker that
+   * holds a session is notified of inbox items. No run waits for the channel, and none fails because of it.
+   */
+  readonly channel?: SessionChannel;
   /** Receives session events. The runtime ignores what it throws or rejects with. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
   /**
@@ -141,6 +147,7 @@ export interface WorkParts {
   readonly runContext: RunContextFactory<unknown> | undefined;
   readonly hooks: SessionHooks;
   readonly onEvent: AgentEventListener | undefined;
+  readonly channel: SessionChannel | undefined;
   readonly report: (event: SessionEvent) => void;
   readonly clock: Clock;
   readonly savePolicy: SavePolicy;
@@ -170,6 +177,10 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     runContext: mustBe.function,
     hooks: mustBe.object,
     onEvent: mustBe.function,
+    channel: mustBe.objectWith('a session channel, as in channel: new MemorySessionChannel()', [
+      'publish',
+      'notify',
+    ]),
     onSessionEvent: mustBe.function,
     clock: mustBe.clock,
     savePolicy: mustBe.oneOf(SAVE_POLICIES),
@@ -268,6 +279,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     runContext: options.runContext,
     hooks,
     onEvent: options.onEvent,
+    channel: options.channel,
     report: (event) => announceTo(listeners, event),
     clock: options.clock ?? systemClock,
     savePolicy: options.savePolicy ?? 'each-effect',

@@ -34,6 +34,7 @@ import { HeldSession } from '../claim/held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
 import { COUNT } from '../store/store-arguments.ts';
+import { notifyWorker } from './notify-worker.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { newWriteToken } from '../store/record/write-token.ts';
@@ -246,8 +247,8 @@ export class SessionRuntime<Context = unknown> {
 
   /**
    * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at work or
-   * the next one uses it. `enqueue` wakes no worker: call `wake` of the engine afterwards. Returns `false` when an item
-   * with this id waits or was among the last used ones.
+   * the next one uses it. With a channel, the worker at work is notified at once. `enqueue` wakes no other worker: call
+   * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
    * for content that no worker could use.
    */
@@ -256,10 +257,13 @@ export class SessionRuntime<Context = unknown> {
     content: InboxContent,
     options: { readonly id?: string | undefined } = {},
   ): Promise<boolean> {
-    return this.store.enqueue(sessionId, {
+    const { channel } = this.parts;
+    const isNew = await this.store.enqueue(sessionId, {
       id: checkEnqueueOptions(options).id ?? this.parts.clock.newId(),
       content: checkedContent(content) as never,
     });
+    if (channel) await notifyWorker(channel, sessionId, content);
+    return isNew;
   }
 
   /**

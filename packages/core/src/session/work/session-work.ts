@@ -134,7 +134,7 @@ async function runAgent(
 /** Notifies the parent of an ended session. Returns true when the claim was released, or no work remains under it. */
 async function isDone(held: HeldSession, session: AgentSession, parts: WorkParts): Promise<boolean> {
   try {
-    await notifyParent(session, parts.store);
+    await notifyParent(session, parts);
   } catch (error) {
     held.abandon(); // the session becomes due when the claim expires, and the parent is then notified
     throw error;

@@ -148,13 +148,21 @@ const NAMES = new Set([
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 const readNonZeroAmount = readNonEmpty(readAmount);
 
-/** Reads the members of an execution whose messages are in the message store or in the document itself. */
-export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionInit {
+/**
+ * Reads the members of an execution whose messages are in the message store or in the document itself. The steps of the
+ * document follow the `known` steps.
+ */
+export function readExecution(
+  reader: DocumentReader,
+  value: unknown,
+  store: MessageStore,
+  known: List<StepExecution> = List.empty(),
+): ExecutionInit {
   const members = reader.members(value, NAMES);
   const refs = readRefs(reader, members, store);
   const course = readCourse(reader, members);
   const ids = new StepIds();
-  const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids));
+  const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids, known));
   const { last } = stepExecutions;
   const currentStep = reader.optional(members, 'currentStep', currentStepReader(refs, ids, last?.step));
   const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
@@ -200,19 +208,25 @@ function readCourse(
   return { status, startedAt, completedAt, waiting };
 }
 
-/** Returns a reader of closed steps that collects their ids. */
-function finishedStepsReader(refs: MessageRefReader, ids: StepIds): Read<List<StepExecution>> {
+/** Returns a reader of the closed steps after the known ones. It collects the ids of all. */
+function finishedStepsReader(
+  refs: MessageRefReader,
+  ids: StepIds,
+  known: List<StepExecution>,
+): Read<List<StepExecution>> {
   return (reader, value) => {
     if (!Array.isArray(value)) return reader.fail('an array', value);
+    for (const { step } of known) ids.add(step);
     const read: StepExecution[] = [];
     for (let index = 0; index < value.length; index++) {
       reader.enter(index);
-      const finished = StepExecution.decode(reader, value[index], refs, read[index - 1]);
-      if (!ids.addIfUnique(finished.step)) StepIds.from(read).requireUnique(reader, finished.step);
+      const finished = StepExecution.decode(reader, value[index], refs, read[index - 1] ?? known.last);
+      if (!ids.addIfUnique(finished.step))
+        StepIds.from([...known, ...read]).requireUnique(reader, finished.step);
       read.push(finished);
       reader.leave();
     }
-    const steps = List.from(read);
+    const steps = known.concat(read);
     ids.attachTo(steps);
     return steps;
   };

@@ -322,8 +322,13 @@ export class ExecutionState {
   }
 
   /** @internal */
-  static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
-    return freeze(new ExecutionState(readExecution(reader, value, store)));
+  static decode(
+    reader: DocumentReader,
+    value: unknown,
+    store: MessageStore,
+    known?: List<StepExecution>,
+  ): ExecutionState {
+    return freeze(new ExecutionState(readExecution(reader, value, store, known)));
   }
 }
 

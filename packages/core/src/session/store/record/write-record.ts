@@ -1,3 +1,4 @@
+import { hasErrorCode } from '../../../errors.ts';
 import type { Instant } from '../../../clock.ts';
 import type { OpenBackend } from '../open-backend.ts';
 import type { RecordChange } from '../session-backend.ts';
@@ -69,4 +70,12 @@ export async function retryWhileOutdated<T>(
   throw new StoreThrottledError(
     `A write to session "${sessionId}" failed after ${MAX_ATTEMPTS} attempts: other writers were faster.`,
   );
+}
+
+/** Returns a handler that replaces the error for a missing session by a result. */
+export function ifMissing<T>(result: T): (error: unknown) => T {
+  return (error) => {
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return result;
+    throw error;
+  };
 }

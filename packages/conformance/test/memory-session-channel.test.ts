@@ -1,0 +1,31 @@
+import { channelTests } from '@holdfast/conformance';
+import type { CreateChannel } from '@holdfast/conformance';
+import { MemorySessionChannel } from '@holdfast/core/channel';
+import { describe, expect, test } from 'vitest';
+
+let last = new MemorySessionChannel();
+
+const create: CreateChannel = async () => {
+  const channel = (last = new MemorySessionChannel());
+  return { channel, close: () => channel.close() };
+};
+const reopen: CreateChannel = async () => {
+  const channel = last.connect();
+  return { channel, close: () => channel.close() };
+};
+
+describe('MemorySessionChannel', () => {
+  const all = channelTests({ create, reopen, tail: true });
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(all)('$name', ({ skip, run }, context) => {
+    context.skip(skip);
+    return run();
+  });
+
+  test('only losses are skipped, and names are unique', () => {
+    const skipped = all.filter(({ skip }) => skip).map(({ name }) => name);
+    expect(skipped.filter((name) => !name.startsWith('losses:'))).toEqual([]);
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+});

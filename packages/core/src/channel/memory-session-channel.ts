@@ -1,0 +1,196 @@
+import { mustBe, optionsCheck } from '../arguments.ts';
+import type { Clock, Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { channelClosed } from './channel-errors.ts';
+import type { ChannelEntry } from './channel-entry.ts';
+import type {
+  ChannelCapabilities,
+  ChannelNews,
+  ChannelNotification,
+  PublishOptions,
+  SessionChannel,
+  SubscribeOptions,
+} from './session-channel.ts';
+
+/** Options of `MemorySessionChannel`. */
+export interface MemorySessionChannelOptions {
+  /** The clock by which unchanged tails expire. Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+interface Tail {
+  readonly entries: readonly ChannelEntry[];
+  readonly changedAt: Instant;
+}
+
+/** The largest number of entries in a tail, and the milliseconds after which an unchanged tail expires. */
+const LONGEST_TAIL = 2_000;
+const TAIL_LIFETIME = 600_000;
+
+const checkOptions = optionsCheck<MemorySessionChannelOptions>('MemorySessionChannel', {
+  clock: mustBe.clock,
+});
+
+/**
+ * Connects workers and readers within one process. The reference channel, as a model for others: each method does its
+ * work before it returns.
+ */
+export class MemorySessionChannel implements SessionChannel {
+  readonly capabilities: ChannelCapabilities = { tail: 'deltas', delivery: 'pushed' };
+  private transport: MemoryTransport;
+  private isClosed = false;
+  /** The functions that remove the listeners of this channel. */
+  private readonly stops = new Set<() => void>();
+
+  constructor(options: MemorySessionChannelOptions = {}) {
+    this.transport = new MemoryTransport(checkOptions(options).clock ?? systemClock);
+  }
+
+  /** Returns another channel with the same tails and listeners, as another process has. Each closes on its own. */
+  connect(): MemorySessionChannel {
+    const other = new MemorySessionChannel();
+    other.transport = this.transport;
+    return other;
+  }
+
+  async publish(
+    sessionId: string,
+    batch: readonly ChannelEntry[],
+    { trim = false }: PublishOptions = {},
+  ): Promise<void> {
+    this.requireOpen();
+    this.transport.publish(sessionId, [...batch], trim);
+  }
+
+  async subscribe(
+    sessionId: string,
+    listener: (news: ChannelNews) => void,
+    { signal }: SubscribeOptions,
+  ): Promise<void> {
+    this.requireOpen();
+    if (signal.aborted) return;
+    this.add(this.transport.subscribe(sessionId, inTurn(listener, signal)), signal);
+  }
+
+  async notify(sessionId: string, notification: ChannelNotification): Promise<void> {
+    this.requireOpen();
+    this.transport.notify(sessionId, notification);
+  }
+
+  onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
+    if (this.isClosed) return () => undefined;
+    return this.add(this.transport.onNotification(sessionId, listener));
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const stop of this.stops) stop();
+  }
+
+  private requireOpen(): void {
+    if (this.isClosed) throw channelClosed();
+  }
+
+  /** Returns a function that removes a listener. It is called when the signal aborts, and by `close`. */
+  private add(remove: () => void, signal?: AbortSignal): () => void {
+    const stop = (): void => {
+      remove();
+      this.stops.delete(stop);
+      signal?.removeEventListener('abort', stop);
+    };
+    this.stops.add(stop);
+    signal?.addEventListener('abort', stop);
+    return stop;
+  }
+}
+
+/** The tails and listeners of several channels. */
+class MemoryTransport {
+  private readonly clock: Clock;
+  /** The tails by session, the one that has been unchanged longest first. */
+  private readonly tails = new Map<string, Tail>();
+  private readonly subscribers = new Listeners<ChannelNews>();
+  private readonly workers = new Listeners<ChannelNotification>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  publish(sessionId: string, batch: readonly ChannelEntry[], trim: boolean): void {
+    const now = this.clock.now();
+    const before = trim ? [] : (this.tails.get(sessionId)?.entries ?? []);
+    const entries = [...before, ...batch].slice(-LONGEST_TAIL);
+    this.tails.delete(sessionId);
+    this.removeExpired(now);
+    if (entries.length > 0) this.tails.set(sessionId, { entries, changedAt: now });
+    if (batch.length > 0) this.subscribers.call(sessionId, { type: 'entries', entries: batch });
+  }
+
+  subscribe(sessionId: string, listener: (news: ChannelNews) => void): () => void {
+    this.removeExpired(this.clock.now());
+    const remove = this.subscribers.add(sessionId, listener);
+    const tail = this.tails.get(sessionId);
+    if (tail) listener({ type: 'entries', entries: tail.entries });
+    return remove;
+  }
+
+  notify(sessionId: string, notification: ChannelNotification): void {
+    this.workers.call(sessionId, notification);
+  }
+
+  onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
+    return this.workers.add(sessionId, safely(listener));
+  }
+
+  private removeExpired(now: Instant): void {
+    for (const [sessionId, { changedAt }] of this.tails) {
+      if (changedAt > now - TAIL_LIFETIME) return;
+      this.tails.delete(sessionId);
+    }
+  }
+}
+
+/** Listeners by session. */
+class Listeners<T> {
+  private readonly bySession = new Map<string, Set<(value: T) => void>>();
+
+  add(sessionId: string, listener: (value: T) => void): () => void {
+    const own = (value: T): void => listener(value); // the same function can be added twice
+    const listeners = this.bySession.get(sessionId) ?? new Set();
+    this.bySession.set(sessionId, listeners.add(own));
+    return () => {
+      listeners.delete(own);
+      if (listeners.size === 0 && this.bySession.get(sessionId) === listeners)
+        this.bySession.delete(sessionId);
+    };
+  }
+
+  call(sessionId: string, value: T): void {
+    for (const listener of this.bySession.get(sessionId) ?? []) listener(value);
+  }
+}
+
+/** Returns a function that calls the listener with one value after the other, unless the signal has aborted. */
+function inTurn<T>(listener: (value: T) => void, signal: AbortSignal): (value: T) => void {
+  const call = safely(listener);
+  const waiting: T[] = [];
+  return (value) => {
+    if (waiting.push(value) > 1) return; // the listener itself has caused this value
+    for (let next = waiting[0]; next !== undefined && !signal.aborted; next = waiting[0]) {
+      call(next);
+      waiting.shift();
+    }
+    waiting.length = 0;
+  };
+}
+
+/** Returns a function that calls the listener and ignores what it throws. */
+function safely<T>(listener: (value: T) => void): (value: T) => void {
+  return (value) => {
+    try {
+      listener(value);
+    } catch {
+      // The error of a listener is ignored.
+    }
+  };
+}

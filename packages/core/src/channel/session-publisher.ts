@@ -1,0 +1,202 @@
+import type { Clock, Instant } from '../clock.ts';
+import { callAfter } from '../clock.ts';
+import type { InferenceDelta } from '../loop/inference/driver.ts';
+import type { AgentEvent } from '../loop/events.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { ChannelChange, ChannelEntry } from './channel-entry.ts';
+import type { PartialResponse } from './partial-response.ts';
+import { expectedResponse, isSameResponse, withDelta } from './partial-response.ts';
+import type { SessionChannel } from './session-channel.ts';
+import { StatePatchWriter } from './state-patch.ts';
+
+/** The claim under which a worker publishes, and its channel. */
+export interface PublisherParts {
+  readonly channel: SessionChannel;
+  readonly clock: Clock;
+  readonly sessionId: string;
+  readonly incarnation: string;
+  readonly epoch: number;
+}
+
+/** A saved state of a session. */
+export interface SavedState {
+  readonly state: AgentState;
+  readonly version: number;
+  readonly status: string;
+  readonly updatedAt: Instant;
+}
+
+/** Milliseconds between two batches, and before the first batch after a failed one. */
+const BATCH_PAUSE = 30;
+const FAILURE_PAUSE = 1_000;
+/** The number of entries after which a series is repeated, so that the tail of a long step stays short. */
+const LONGEST_SERIES = 1_000;
+
+/**
+ * Publishes what a worker does to a session. It holds the live state and what was published, and each batch is the
+ * difference: while the channel does not reply, nothing is queued. No call waits for the channel, and none throws.
+ */
+export class SessionPublisher {
+  private readonly parts: PublisherParts;
+  private readonly writer: StatePatchWriter;
+  private base: Pick<SavedState, 'state' | 'version'>;
+  private live: AgentState;
+  private partial: PartialResponse | undefined;
+  /** The last save that was not published. */
+  private saved: SavedState | undefined;
+  /** The partial response as it was published in this series. */
+  private publishedPartial: PartialResponse | undefined;
+  private series = 0;
+  private n = 0;
+  /** True when entries were dropped, so that the next batch begins a series. */
+  private mustRepeat = false;
+  private cancelTimer: (() => void) | undefined;
+  private isBusy = false;
+  private isClosed = false;
+  private isStopped = false;
+
+  /** @param base the session as the store returned it with the claim */
+  constructor(parts: PublisherParts, base: Pick<SavedState, 'state' | 'version'>) {
+    this.parts = parts;
+    this.base = base;
+    this.live = base.state;
+    this.writer = new StatePatchWriter(base.state);
+  }
+
+  /** Publishes the state after an event, and a delta. */
+  receive(event: AgentEvent): void {
+    this.live = event.state;
+    if (event.type === 'inference-delta') this.addDelta(event.delta);
+    this.schedule(BATCH_PAUSE);
+  }
+
+  /** Publishes a state that is about to be saved: it can be newer than the last event. */
+  follow(state: AgentState): void {
+    if (state.updatedAt >= this.live.updatedAt) this.live = state;
+  }
+
+  /** Publishes that a state was saved. */
+  noteSaved(saved: SavedState): void {
+    this.saved = saved;
+    this.schedule(BATCH_PAUSE);
+  }
+
+  /** Publishes the rest at once. The worker is about to release its claim. */
+  close(): void {
+    this.isClosed = true;
+    this.partial = undefined; // the next worker calls the model again
+    this.flush();
+  }
+
+  /** Publishes no more: another worker may have the session. */
+  stop(): void {
+    this.isStopped = true;
+    this.cancelTimer?.();
+  }
+
+  private addDelta(delta: InferenceDelta): void {
+    const response = expectedResponse(this.live);
+    if (response) this.partial = withDelta(this.partial, response, delta);
+  }
+
+  private schedule(milliseconds: number): void {
+    if (this.cancelTimer || this.isBusy || this.isStopped) return;
+    this.cancelTimer = callAfter(this.parts.clock, milliseconds, () => this.flush());
+  }
+
+  /** Publishes what is new, unless a batch is on its way: then soon after it. */
+  flush(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
+    if (this.isBusy || this.isStopped) return;
+    this.isBusy = true;
+    void this.publish().then((isPublished) => this.settle(isPublished));
+  }
+
+  /** Publishes a batch, if there is news. Returns false when it may be lost, and `undefined` without news. */
+  private async publish(): Promise<boolean | undefined> {
+    const { channel, sessionId } = this.parts;
+    try {
+      const { batch, trim } = this.nextBatch();
+      if (batch.length === 0) return undefined;
+      await channel.publish(sessionId, batch, { trim });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private settle(isPublished: boolean | undefined): void {
+    this.isBusy = false;
+    if (isPublished === undefined) return;
+    if (!isPublished) this.mustRepeat = true;
+    if (!isPublished && this.isClosed) this.stop();
+    else if (this.isClosed) this.flush();
+    else this.schedule(isPublished ? BATCH_PAUSE : FAILURE_PAUSE);
+  }
+
+  /** Returns the difference between what was published and the present. */
+  private nextBatch(): { readonly batch: readonly ChannelEntry[]; readonly trim: boolean } {
+    const { saved } = this;
+    const batch: ChannelEntry[] = [];
+    const isRepeated = this.mustRepeat || this.n >= LONGEST_SERIES;
+    if (isRepeated) this.beginSeries(this.base);
+    this.mustRepeat = false;
+    if (saved) {
+      if (isRepeated || !this.hasDeltas) this.n = 1; // readers that miss the entry 0 load the saved session
+      else this.pushState(batch, saved.state);
+      const { version, status, updatedAt: at } = saved;
+      batch.push(this.entry({ type: 'saved', version, status, at }));
+      this.beginSeries(saved);
+    }
+    if (this.hasDeltas) {
+      this.pushState(batch, this.live);
+      this.pushPartial(batch);
+    }
+    return { batch, trim: isRepeated || saved !== undefined };
+  }
+
+  private get hasDeltas(): boolean {
+    return this.parts.channel.capabilities.tail === 'deltas';
+  }
+
+  private beginSeries(base: Pick<SavedState, 'state' | 'version'>): void {
+    this.base = base;
+    this.saved = undefined;
+    this.series++;
+    this.n = 0;
+    this.writer.restart(base.state);
+    this.publishedPartial = undefined;
+  }
+
+  private pushState(batch: ChannelEntry[], state: AgentState): void {
+    const patch = this.writer.write(state);
+    if (patch) batch.push(this.entry({ type: 'state', patch }));
+  }
+
+  private pushPartial(batch: ChannelEntry[]): void {
+    const { partial, publishedPartial } = this;
+    if (partial === undefined || !isSameResponse(partial, expectedResponse(this.live))) {
+      this.partial = this.publishedPartial = undefined;
+      return;
+    }
+    const { stepId, attempt, parts } = partial;
+    const known = isSameResponse(partial, publishedPartial) ? publishedPartial?.parts : undefined;
+    for (const [index, part] of parts.entries()) {
+      const text = part.text.slice(known?.[index]?.text.length ?? 0);
+      const delta = { ...part, text };
+      if (text !== '' || known?.[index] === undefined)
+        batch.push(this.entry({ type: 'delta', stepId, attempt, delta }));
+    }
+    this.publishedPartial = partial;
+  }
+
+  private entry(change: ChannelChange): ChannelEntry {
+    const { incarnation, epoch } = this.parts;
+    const { series } = this;
+    const { version: base } = this.base;
+    const executionId = this.live.execution?.executionId;
+    const position = { incarnation, epoch, series, n: this.n++, base };
+    return Object.freeze({ ...position, ...(executionId && { executionId }), change });
+  }
+}

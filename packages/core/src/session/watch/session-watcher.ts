@@ -1,0 +1,74 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
+import type { Clock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
+import type { SessionChannel } from '../../channel/session-channel.ts';
+import type { SessionStore } from '../session-store.ts';
+import type { SessionView } from './session-view.ts';
+import { SharedView } from './shared-view.ts';
+
+/** Options of `SessionWatcher`. */
+export interface SessionWatcherOptions {
+  readonly store: SessionStore;
+  /** A channel with the transport of the workers' channels. */
+  readonly channel: SessionChannel;
+  /** The clock of timers. Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+/** Options of `SessionWatcher.watch`. */
+export interface WatchOptions {
+  /** Ends the iteration when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const checkOptions = optionsCheck<SessionWatcherOptions>('SessionWatcher', {
+  store: mustBe.required(mustBe.objectWith('a session store', ['load'])),
+  channel: mustBe.required(mustBe.objectWith('a session channel', ['subscribe'])),
+  clock: mustBe.clock,
+});
+const checkWatchOptions = optionsCheck<WatchOptions>('watch', { signal: mustBe.signal });
+
+/**
+ * Shows sessions live, whichever process works on them. All readers of a session share one subscription and one view.
+ *
+ * @example
+ * const watcher = new SessionWatcher({ store, channel });
+ * for await (const { session, partial } of watcher.watch(sessionId, { signal })) render(session.state, partial);
+ */
+export class SessionWatcher {
+  private readonly options: Required<SessionWatcherOptions>;
+  private readonly views = new Map<string, SharedView>();
+
+  /** @throws TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
+  constructor(options: SessionWatcherOptions) {
+    this.options = { clock: systemClock, ...checkOptions(options) };
+  }
+
+  /**
+   * Returns the views of a session: the present one at once, then the latest after each change. A reader that is slow
+   * misses views between; nothing is queued for it. A view can go back to the saved state, when a worker has died or
+   * entries were lost. The iteration continues after the end of an execution. It ends when the signal aborts, and when
+   * the session is deleted.
+   * @throws SessionNotFoundError when the session does not exist; what the store throws at the first load. Later, the
+   * view stays as it is until the store replies again.
+   */
+  async *watch(sessionId: string, options: WatchOptions = {}): AsyncGenerator<SessionView, void, undefined> {
+    const { signal } = checkWatchOptions(options);
+    const shared = this.sharedView(sessionId);
+    shared.enter();
+    try {
+      let view: SessionView | undefined;
+      while ((view = await shared.next(view, signal))) yield view;
+    } finally {
+      if (shared.leave() && this.views.get(sessionId) === shared) this.views.delete(sessionId);
+    }
+  }
+
+  private sharedView(sessionId: string): SharedView {
+    const known = this.views.get(sessionId);
+    if (known && !known.isOver) return known;
+    const created = new SharedView(sessionId, this.options);
+    this.views.set(sessionId, created);
+    return created;
+  }
+}
