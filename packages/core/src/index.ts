@@ -96,8 +96,8 @@ export type {
   ExecuteOptions,
   SessionRuntimeOptions,
 } from './session/work/runtime-options.ts';
-export type { SessionEvent, SessionHooks } from './session/work/session-events.ts';
-export type { SavePolicy } from './session/work/save-policy.ts';
+export type { SessionEvent, SessionHooks } from './session/session-events.ts';
+export type { SavePolicy } from './session/claim/save-policy.ts';
 export {
   answer,
   answerError,

@@ -4,7 +4,7 @@ import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { loopFrom } from './agent-catalog.ts';
 import type { AgentSession } from '../session.ts';
 import { publishSave } from './notify-worker.ts';
-import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
+import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from '../claim/session-writer.ts';
 

@@ -19,7 +19,7 @@ import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
+import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
 import { announceWorker } from './announce.ts';

@@ -22,8 +22,8 @@ import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { does, expectPaired, expectSound } from '../../support/builders.ts';
-import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { does, expectPaired, expectSound } from '../support/builders.ts';
+import { unhandledRejections } from '../support/unhandled-rejections.ts';
 
 const unhandled = unhandledRejections();
 

@@ -1,11 +1,11 @@
-import { describeValue, invalidArgument } from '../../errors.ts';
-import type { HookResult } from '../../loop/hooks/hook.ts';
-import type { MemberNames } from '../../loop/hooks/hook-members.ts';
-import { checkHookMembers } from '../../loop/hooks/hook-members.ts';
-import type { StateFormatError } from '../../errors.ts';
-import { AgentSession } from '../session.ts';
-import type { SessionConflictError } from '../session-errors.ts';
-import type { InboxItem } from '../session-claim.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
+import type { HookResult } from '../loop/hooks/hook.ts';
+import type { MemberNames } from '../loop/hooks/hook-members.ts';
+import { checkHookMembers } from '../loop/hooks/hook-members.ts';
+import type { StateFormatError } from '../errors.ts';
+import { AgentSession } from './session.ts';
+import type { SessionConflictError } from './session-errors.ts';
+import type { InboxItem } from './session-claim.ts';
 
 /** An event of a session. The events of its agent's run are `AgentEvent`s. */
 export type SessionEvent =
