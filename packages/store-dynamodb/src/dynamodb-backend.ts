@@ -5,6 +5,7 @@ import type {
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
+  SeenWorker,
   SessionBackend,
   SessionRecord,
   StoreCapabilities,
@@ -12,6 +13,7 @@ import type {
   StoredSession,
   CompareAndSetResult,
 } from '@holdfast/core/store';
+import type { Archives } from './archives/archives.ts';
 import { blobsRequiredError } from './blobs/blobs.ts';
 import type { Inbox } from './inbox/inbox.ts';
 import type { SessionIndex } from './indexes/session-index.ts';
@@ -23,16 +25,19 @@ import type { ShardMover } from './shards/shard-mover.ts';
 import type { Shards } from './shards/shards.ts';
 import type { Sweeper } from './sweep/sweeper.ts';
 import { partitionOf } from './table/keys.ts';
+import type { AnnouncedWorkers } from './workers/announced-workers.ts';
 
 export interface DynamoDbBackendInit {
   readonly loader: SessionLoader;
   readonly writes: SessionWrites;
   readonly removal: IncarnationRemoval;
   readonly inbox: Inbox;
+  readonly archives: Archives;
   readonly index: SessionIndex;
   readonly shards: Shards;
   readonly mover: ShardMover;
   readonly sweeper: Sweeper;
+  readonly workers: AnnouncedWorkers;
   /** Whether the store writes large values to a blob store. */
   readonly hasBlobs: boolean;
 }
@@ -67,6 +72,16 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.inbox.read(sessionId, incarnation, range);
   }
 
+  async readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    await this.init.shards.check();
+    return this.init.archives.read(sessionId, incarnation, archive, range);
+  }
+
   async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
@@ -93,8 +108,19 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.index.due(query, now);
   }
 
+  async announce(worker: SeenWorker, until: Instant): Promise<void> {
+    await this.init.shards.check();
+    await this.init.workers.announce(worker, until);
+  }
+
+  async workers(now: Instant): Promise<readonly SeenWorker[]> {
+    await this.init.shards.check();
+    return this.init.workers.list(now);
+  }
+
   async prune(now: Instant, limit: number): Promise<number> {
     await this.init.mover.move(limit);
+    await this.init.workers.prune(now);
     return this.init.sweeper.prune(now, limit);
   }
 

@@ -5,6 +5,7 @@ import { BackedSessionStore } from '@holdfast/core/store';
 import type { Clock } from '@holdfast/core';
 import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
+import { Archives } from './archives/archives.ts';
 import type { BlobOptions } from './blobs/blob-store.ts';
 import { Blobs } from './blobs/blobs.ts';
 import { NotedBlobs } from './blobs/noted-blobs.ts';
@@ -29,6 +30,7 @@ import type { DynamoDbSender } from './table/requests.ts';
 import { TABLE_NAME } from './table/table-definition.ts';
 import type { TableOptions } from './table/table-definition.ts';
 import { Table } from './table/table.ts';
+import { AnnouncedWorkers } from './workers/announced-workers.ts';
 
 /** The options of a table. All processes that share a table must pass the same options. */
 export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
@@ -123,9 +125,9 @@ export class DynamoDbSessionStore extends BackedSessionStore {
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
   constructor(options: DynamoDbSessionStoreOptions) {
-    const { clock, expiry, maxInboxItems } = checkOptions(options);
+    const { clock, expiry, maxInboxItems, keptRevisions } = checkOptions(options);
     const { backend, shards } = newBackend(options);
-    super(backend, { clock, expiry, maxInboxItems });
+    super(backend, { clock, expiry, maxInboxItems, keptRevisions });
     this.shards = shards;
   }
 
@@ -183,20 +185,34 @@ function assembleBackend({ table, clock, blobs, compactAfterSaves, index }: Back
   const marks = sweepMarks(shards, clock);
   const noted = blobs && new NotedBlobs({ table, blobs, marks, clock });
   const loader = new SessionLoader(table, blobs);
-  const inbox = new Inbox({ table, readHeader: (pk) => loader.readHeader(pk), marks, blobs });
+  const readHeader = (pk: string): ReturnType<SessionLoader['readHeader']> => loader.readHeader(pk);
+  const inbox = new Inbox({ table, readHeader, marks, blobs });
+  const archives = new Archives({ table, readHeader });
   const inboxRemoval = new InboxRemoval({ table, blobs, clock });
-  const removal = new IncarnationRemoval({ table, inbox: inboxRemoval, marks, blobs: noted });
-  const staging = new Staging({ loader, inbox, marks, compactAfterSaves, blobsFromBytes: blobs?.minBytes });
+  const removal = new IncarnationRemoval({ table, inbox: inboxRemoval, archives, marks, blobs: noted });
+  const blobsFromBytes = blobs?.minBytes;
+  const staging = new Staging({ loader, inbox, archives, marks, compactAfterSaves, blobsFromBytes });
   const collector = noted && new BlobCollector({ table, loader, blobs: noted, index });
   return new DynamoDbBackend({
     loader,
-    writes: new SessionWrites({ table, loader, staging, inbox: inboxRemoval, removal, blobs: noted, index }),
+    writes: new SessionWrites({
+      table,
+      loader,
+      staging,
+      inbox: inboxRemoval,
+      archives,
+      removal,
+      blobs: noted,
+      index,
+    }),
     removal,
     inbox,
+    archives,
     index: new SessionIndex(table, index),
     shards,
     mover: new ShardMover(table, shards),
     sweeper: new Sweeper({ table, inbox: inboxRemoval, removal, shards, marks, collector }),
+    workers: new AnnouncedWorkers(table),
     hasBlobs: blobs !== undefined,
   });
 }

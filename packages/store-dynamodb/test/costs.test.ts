@@ -1,6 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
-import { createAgentLoop, sendMessage, SessionRuntime, tool } from '@holdfast/core';
+import {
+  AgentSession,
+  AgentState,
+  createAgentLoop,
+  sendMessage,
+  SessionRuntime,
+  tool,
+  userMessage,
+} from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { headerFromItem } from '../src/header/header-item.ts';
@@ -132,17 +140,18 @@ test('the consumption of the work on a session', async () => {
   ]);
 });
 
-test('a step of 2 KB consumes 3 write units of the table, and none of an index', async () => {
+test('a step of 2 KB in the session of an owner consumes 3 write units of the table, and none of an index', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const runtime = new SessionRuntime({ store, agents: { clerk: clerk() } });
-  const { sessionId } = await runtime.create({ sessionId: ID, definition: { name: 'clerk' } });
+  const session = AgentSession.create({ sessionId: ID, owner: 'Ada', definition: { name: 'clerk' } });
+  const { sessionId } = await store.create(session);
   const consumed = watchCapacity();
   const indexed: unknown[] = [];
   const capacity = database.proxy.fault;
   database.proxy.fault = async (request, forward) => {
-    const { shard, created, active, due, sweep } = Object(request.body['Item']) as StoredItem;
-    if (isFlip(request)) indexed.push({ shard, created, active, due, sweep });
+    const { shard, owner, created, active, due, sweep } = Object(request.body['Item']) as StoredItem;
+    if (isFlip(request)) indexed.push({ shard, owner, created, active, due, sweep });
     return capacity ? capacity(request, forward) : forward();
   };
   await runtime.execute(sessionId, sendMessage('How are my orders?'));
@@ -152,7 +161,7 @@ test('a step of 2 KB consumes 3 write units of the table, and none of an index',
   ];
   const step = [flip, entry, flip]; // the head alone holds the response of the model
   const [claim, begin, end, release] = [
-    [['GetItem', 1], flip],
+    [['GetItem', 1], ['Query', 1], flip], // the runtime does not know the session yet
     [entry, flip],
     [entry, flip],
     [['GetItem', 1], flip],
@@ -181,6 +190,33 @@ test('a header after 16 used items is smaller than 1 KB', async () => {
   const { record } = await headerFromItem(header);
   expect(record.usedIds).toHaveLength(16);
   expect(itemBytes(header)).toBeLessThan(1_024);
+});
+
+test('a save that keeps a revision sends as many requests as one that keeps none', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const store = await database.newStore({ clock, table, keptRevisions: 30 });
+  const messages = Array.from({ length: 100 }, (_, index) => userMessage(report(index + 900)));
+  const state = AgentState.empty().withMessages(messages);
+  let base = await store.create(newSession(ID, { state }));
+  const consumed = watchCapacity();
+  for (let save = 1; save <= 60; save++) {
+    const next = base.withState(base.state.withUserMessage(report(900)));
+    base = await store.save(next, { base, operationId: ID });
+    const removal =
+      save === 53
+        ? [
+            ['Query', 3],
+            ['BatchWriteItem', 24],
+          ]
+        : [];
+    expect(consumed.splice(0)).toEqual([['BatchWriteItem', 2], ['A', 1], ...removal]);
+  }
+  await store.save(base, { base });
+  expect(consumed.splice(0)).toEqual([
+    ['PutItem', 1],
+    ['A', 1],
+  ]);
 });
 
 test('the consumption of a save and a load of a value that is a blob', async () => {

@@ -55,7 +55,7 @@ const VARIANTS: readonly Variant[] = [
     name: 'with nearly all values as blobs, and a compaction at each save',
     options: { compactAfterSaves: 1 },
     minBytes: 100,
-    groups: EFFORT > 1 ? /^(?!costs:)/u : /^(?:changes: (?!5,000|every)|inbox:)/u,
+    groups: EFFORT > 1 ? /^(?!costs:)/u : /^(?:changes: (?!5,000|every)|inbox:|history:)/u,
   },
 ];
 
@@ -80,6 +80,7 @@ describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, minBytes, gro
     remember: () => database.remember(table),
     countRows: async () => (await database.countItems(table)) + (await files.keys()).length,
     maxValueBytes: minBytes === undefined ? MAX_VALUE_BYTES : undefined,
+    indexedFilters: ['owner'],
     manySessions: EFFORT > 1 ? 10_000 : undefined,
     faults,
   }).filter(({ name }) => groups.test(name));

@@ -40,6 +40,7 @@ test.each<readonly [object | undefined, string]>([
   ],
   [{ client, table: 'a', blobs: { store: blobs, minBytes: 0 } }, 'minBytes of blobs must be a whole number'],
   [{ client, table: 'a', maxInboxItems: '5' }, 'maxInboxItems of DynamoDbSessionStore must be'],
+  [{ client, table: 'a', keptRevisions: -1 }, 'keptRevisions of DynamoDbSessionStore must be'],
   [undefined, 'DynamoDbSessionStore takes an object with options, found nothing.'],
 ])('DynamoDbSessionStore refuses %o', (options, message) => {
   expect(() => new DynamoDbSessionStore(options as never)).toThrow(invalid(message));

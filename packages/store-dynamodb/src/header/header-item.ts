@@ -5,9 +5,17 @@ import type { SessionRecord } from '@holdfast/core/store';
 import type { Shards } from '../shards/shards.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../table/item.ts';
 import type { Item } from '../table/item.ts';
-import { describeSession, HEADER, instantKey, instantOf, orderKey, partitionOf } from '../table/keys.ts';
+import {
+  describeSession,
+  HEADER,
+  instantKey,
+  instantOf,
+  orderKey,
+  ownerKey,
+  partitionOf,
+} from '../table/keys.ts';
 import { fromPayload, parseJson, toPayload } from '../table/payload.ts';
-import { SHARD } from '../table/table-definition.ts';
+import { OWNER, SHARD } from '../table/table-definition.ts';
 import type { Header } from './header.ts';
 
 /** Options for the index keys of headers. */
@@ -23,7 +31,7 @@ export interface IndexOptions {
  */
 export async function headerToItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
   const { record, sweepAt, ...rest } = header;
-  const { sessionId, createdAt } = record.info;
+  const { sessionId, createdAt, owner } = record.info;
   const due = recordDueAt(record);
   const pk = partitionOf(sessionId);
   const texts = {
@@ -31,12 +39,13 @@ export async function headerToItem(header: Header, options: IndexOptions, room =
     sk: HEADER,
     rev: recordName(record),
     [SHARD]: await options.shards.shardOf(pk),
+    [OWNER]: owner === undefined ? undefined : ownerKey(owner),
     created: orderKey(-createdAt, sessionId),
     active: options.isActivityListed ? orderKey(-record.lastActiveAt, sessionId) : undefined,
     due: due === undefined ? undefined : orderKey(due, sessionId),
     sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
   };
-  const item: Item = { payload: { B: await toPayload(payloadText(record, rest), pk + texts.rev) } };
+  const item: Item = { payload: { B: await toPayload(payloadText(record, rest), contextOf(texts)) } };
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
   const bytes = itemBytes(item) + room;
   if (bytes > MAX_ITEM_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_ITEM_BYTES);
@@ -49,12 +58,18 @@ export async function headerToItem(header: Header, options: IndexOptions, room =
  */
 export async function headerFromItem(item: Item): Promise<Header> {
   const what = `the header of ${describeSession(item['pk']?.S ?? '')}`;
-  const { pk, rev, sweep, payload } = item;
-  const text = await fromPayload(payload?.B, what, `${pk?.S}${rev?.S}`);
+  const { pk, rev, owner, sweep, payload } = item;
+  const context = contextOf({ pk: pk?.S, rev: rev?.S, owner: owner?.S });
+  const text = await fromPayload(payload?.B, what, context);
   const [factsLine = '', recordLine = '', head] = text.split('\n');
   const record = readRecord(parseJson(recordLine, what), rev?.S, what);
   const sweepAt = sweep?.S === undefined ? undefined : readInstant(sweep.S, what);
   return { ...readFacts(parseJson(factsLine, what), what), record, head, sweepAt };
+}
+
+/** The attributes of a header that its payload repeats, and that deflate it further. */
+function contextOf({ pk, rev, owner = '' }: Readonly<Record<string, string | undefined>>): string {
+  return `${pk}${rev}${owner}`;
 }
 
 /** The incarnation in the revision of a header item; `undefined` without an item. */
@@ -72,7 +87,10 @@ export async function includesFlip(item: Item | undefined, record: SessionRecord
   return (await headerFromItem(item)).flips.includes(record.token);
 }
 
-type HeaderFacts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
+type HeaderFacts = Pick<
+  Header,
+  'lastEntry' | 'log' | 'lastItem' | 'archives' | 'flips' | 'hasBlobs' | 'fence'
+>;
 
 /**
  * The payload of a header in lines: the facts, the record, and the head if the header holds it. JSON has no line
@@ -80,7 +98,7 @@ type HeaderFacts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'ha
  */
 function payloadText(
   record: SessionRecord,
-  { lastEntry, log, head, lastItem, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,
+  { lastEntry, log, head, lastItem, archives, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,
 ): string {
   const { entries, bytes, base } = log;
   const facts = {
@@ -90,16 +108,19 @@ function payloadText(
     item: lastItem,
     blobs: hasBlobs || undefined,
     fence,
+    archives: Object.keys(archives).length > 0 ? archives : undefined,
   };
   const lines = [JSON.stringify(facts), JSON.stringify(record)];
   return (head === undefined ? lines : [...lines, head]).join('\n');
 }
 
 function readFacts(json: unknown, what: string): HeaderFacts {
-  const { entry, log, flips, item, blobs, fence } = Object(json) as Readonly<Record<string, unknown>>;
+  const facts = Object(json) as Readonly<Record<string, unknown>>;
+  const { entry, log, flips, item, blobs, fence, archives = {} } = facts;
   const [entries, bytes, base] = Array.isArray(log) ? (log as readonly unknown[]) : [];
   const sizes = { entries: Number(entries), bytes: Number(bytes), base: Number(base) };
-  if (typeof entry !== 'string' || !Object.values(sizes).every(Number.isFinite) || !isTextList(flips)) {
+  const isLog = typeof entry === 'string' && Object.values(sizes).every(Number.isFinite);
+  if (!isLog || !isTextList(flips) || !isTextRecord(archives)) {
     throw new StateFormatError(what, 'the last entry and the size of the log', JSON.stringify(json));
   }
   return {
@@ -107,6 +128,7 @@ function readFacts(json: unknown, what: string): HeaderFacts {
     log: sizes,
     flips,
     lastItem: typeof item === 'string' ? item : undefined,
+    archives,
     hasBlobs: blobs === true,
     fence: typeof fence === 'string' ? fence : undefined,
   };
@@ -114,6 +136,10 @@ function readFacts(json: unknown, what: string): HeaderFacts {
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isTextRecord(value: unknown): value is Readonly<Record<string, string>> {
+  return typeof value === 'object' && value !== null && isTextList(Object.values(value));
 }
 
 function readRecord(json: unknown, rev: string | undefined, what: string): SessionRecord {

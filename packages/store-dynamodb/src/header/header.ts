@@ -23,6 +23,8 @@ export interface Header {
   readonly head: string | undefined;
   /** The unique part of the name of the item that was enqueued last. */
   readonly lastItem: string | undefined;
+  /** The unique part of the names of the entries that were put last, by archive. */
+  readonly archives: Readonly<Record<string, string>>;
   /**
    * The tokens of the records before this one, newest last. A writer whose reply did not arrive looks for its own token
    * here.

@@ -12,9 +12,10 @@ import type { Instant, ListedSession } from '@holdfast/core';
 import type { DueSession, ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { headerFromItem } from '../header/header-item.ts';
 import type { IndexOptions } from '../header/header-item.ts';
-import type { Generation } from '../shards/generation.ts';
+import { shardsOf } from '../shards/generation.ts';
 import type { Item } from '../table/item.ts';
-import { instantKey, instantOf, orderKey, sessionIdOf } from '../table/keys.ts';
+import { instantKey, instantOf, orderKey, ownerKey, sessionIdOf } from '../table/keys.ts';
+import { INDEXES, OWNER } from '../table/table-definition.ts';
 import { LAST_KEY } from '../table/table.ts';
 import type { Table } from '../table/table.ts';
 import { mergedIndex } from './merged-index.ts';
@@ -25,6 +26,8 @@ const MAX_BATCH = 100;
 const FIRST_KEY = '0';
 
 interface Search<T> extends IndexRange {
+  /** The key of the owner, for an index of owners. */
+  readonly owner?: string | undefined;
   readonly count: number;
   /** Returns the result for a session; `undefined` omits the session. */
   readonly pick: (record: SessionRecord) => T | undefined;
@@ -36,6 +39,9 @@ interface Search<T> extends IndexRange {
   readonly compare: (left: T, right: T) => number;
 }
 
+/** For each index of all sessions, the index of owners in the same order. */
+const OWNER_INDEX = { created: 'ownedCreated', active: 'ownedActive' } as const;
+
 interface FoundSession {
   readonly sessionId: string;
 }
@@ -43,6 +49,7 @@ interface FoundSession {
 /**
  * Searches the indexes. An index holds only keys, and lags behind the table. So the search reads the header of each
  * session consistently, and skips an entry whose key the header no longer has. The session is found at its new key.
+ * The sessions of one owner are in one partition of an index; all sessions together are in shards.
  */
 export class SessionIndex {
   private readonly table: Table;
@@ -54,16 +61,16 @@ export class SessionIndex {
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
-    const { order, after, limit, cursor: _, ...filters } = query;
-    const isByActivity = order === 'lastActiveAt';
-    if (isByActivity && !this.options.isActivityListed) {
+    const { order, after, limit, owner, cursor: _, ...filters } = query;
+    const index = order === 'lastActiveAt' ? 'active' : 'created';
+    if (index === 'active' && !this.options.isActivityListed) {
       throw invalidArgument(
         'This store cannot list by lastActiveAt: its option isActivityListed is false. List by createdAt.',
       );
     }
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
     return this.search<ListedSession>({
-      index: isByActivity ? 'active' : 'created',
+      ...(owner === undefined ? { index } : { index: OWNER_INDEX[index], owner: ownerKey(owner) }),
       from: after ? orderKey(-after.at, after.sessionId) : FIRST_KEY,
       to: LAST_KEY,
       count: limit + 1,
@@ -101,29 +108,31 @@ export class SessionIndex {
   }
 
   /**
-   * Searches the older generation first. A session that moves during the search is then found in at least one
-   * generation.
+   * Searches the older generation of shards first. A session that moves during the search is then found in at least one
+   * generation. The partition of an owner does not change when a session moves.
    */
   private async search<T extends FoundSession>(search: Search<T>): Promise<readonly T[]> {
+    const generations = await this.options.shards.liveGenerations();
+    if (search.owner !== undefined) return this.searchIn([search.owner], search);
     const found = new Map<string, T>();
-    for (const generation of await this.options.shards.liveGenerations()) {
-      for (const each of await this.searchIn(generation, search)) found.set(each.sessionId, each);
+    for (const generation of generations) {
+      for (const each of await this.searchIn(shardsOf(generation), search)) found.set(each.sessionId, each);
     }
     return [...found.values()].toSorted(search.compare).slice(0, search.count);
   }
 
-  /** The first sessions of a generation. Long ids can share a key, so this sorts the sessions with the same key. */
-  private async searchIn<T>(generation: Generation, search: Search<T>): Promise<readonly T[]> {
-    const { index, compare, count, batch } = search;
+  /** The first sessions of some partitions. Long ids can share a key, so this sorts the sessions with the same key. */
+  private async searchIn<T>(partitions: readonly string[], search: Search<T>): Promise<readonly T[]> {
+    const { compare, count, batch } = search;
     const found: T[] = [];
     let tied: T[] = [];
-    const entries = mergedIndex(this.table, generation, search);
+    const entries = mergedIndex(this.table, partitions, search);
     for await (const some of inBatches(entries, Math.min(MAX_BATCH, batch))) {
       const headers = await this.table.headers([...new Set(some.map(({ pk }) => pk))]);
       for (const entry of some) {
         const item = headers.get(entry.pk);
-        const isCurrent = item?.[index]?.S === entry.key;
-        const picked = isCurrent ? await pickHeader(search, item, entry) : undefined;
+        const picked =
+          item && isCurrent(item, entry, search) ? await pickHeader(search, item, entry) : undefined;
         if (picked !== undefined) tied.push(picked);
         if (entry.isTied) continue;
         if (found.push(...tied.toSorted(compare)) >= count) return found.slice(0, count);
@@ -132,6 +141,11 @@ export class SessionIndex {
     }
     return found;
   }
+}
+
+/** Returns whether a header still has the key of an index entry, and the owner. */
+function isCurrent<T>(item: Item, { key }: IndexEntry, { index, owner }: Search<T>): boolean {
+  return item[INDEXES[index].range]?.S === key && (owner === undefined || item[OWNER]?.S === owner);
 }
 
 async function pickHeader<T>(

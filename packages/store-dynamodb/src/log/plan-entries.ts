@@ -1,7 +1,7 @@
 import { SessionTooLargeError, StateFormatError } from '@holdfast/core';
 import type { ListChange, SessionContent, SavePlan } from '@holdfast/core/store';
 
-/** The largest message, step or value, in bytes of JSON. */
+/** The largest message, step, value or archive entry, in bytes of JSON. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 /** A plan with more JSON, in UTF-16 code units, is split into several entries. */
 const ENTRY_LENGTH = 8 * 1024 * 1024;
@@ -11,14 +11,17 @@ const ENTRY_LENGTH = 8 * 1024 * 1024;
  * @throws SessionTooLargeError `SESSION_TOO_LARGE` for a text of more than `MAX_VALUE_BYTES`
  */
 export function checkTextSizes(sessionId: string, { head, values, lists }: SavePlan): void {
-  const check = (text: string | undefined): void => {
-    if (text === undefined || text.length * 3 <= MAX_VALUE_BYTES) return;
-    const bytes = Buffer.byteLength(text);
-    if (bytes > MAX_VALUE_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_VALUE_BYTES);
-  };
+  const check = (text: string): void => checkTextSize(sessionId, text);
   check(head);
-  for (const text of values.values()) check(text);
+  for (const text of values.values()) if (text !== undefined) check(text);
   for (const { append } of lists) append.forEach(check);
+}
+
+/** @throws SessionTooLargeError `SESSION_TOO_LARGE` for a text of more than `MAX_VALUE_BYTES` */
+export function checkTextSize(sessionId: string, text: string): void {
+  if (text.length * 3 <= MAX_VALUE_BYTES) return;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_VALUE_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_VALUE_BYTES);
 }
 
 /** Splits a plan into several plans of about `ENTRY_LENGTH`. Applied in order, they have the same effect. */

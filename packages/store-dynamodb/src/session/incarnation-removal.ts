@@ -1,4 +1,5 @@
 import { recordName } from '@holdfast/core/store';
+import type { Archives } from '../archives/archives.ts';
 import { blobNotePrefix } from '../blobs/blob-keys.ts';
 import { blobsRequiredError } from '../blobs/blobs.ts';
 import type { NotedBlobs } from '../blobs/noted-blobs.ts';
@@ -7,15 +8,15 @@ import type { Header } from '../header/header.ts';
 import type { InboxRemoval } from '../inbox/inbox-removal.ts';
 import { logPrefix, segmentPrefix } from '../log/entry-keys.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
-import { keyOf } from '../table/item.ts';
 import { HEADER } from '../table/keys.ts';
 import type { IncarnationKey } from '../table/keys.ts';
 import { ignoreOutage } from '../table/requests.ts';
-import type { KeyRange, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 
 export interface IncarnationRemovalInit {
   readonly table: Table;
   readonly inbox: InboxRemoval;
+  readonly archives: Archives;
   readonly marks: SweepMarks;
   readonly blobs: NotedBlobs | undefined;
 }
@@ -28,12 +29,14 @@ export interface IncarnationRemovalInit {
 export class IncarnationRemoval {
   private readonly table: Table;
   private readonly inbox: InboxRemoval;
+  private readonly archives: Archives;
   private readonly marks: SweepMarks;
   private readonly blobs: NotedBlobs | undefined;
 
-  constructor({ table, inbox, marks, blobs }: IncarnationRemovalInit) {
+  constructor({ table, inbox, archives, marks, blobs }: IncarnationRemovalInit) {
     this.table = table;
     this.inbox = inbox;
+    this.archives = archives;
     this.marks = marks;
     this.blobs = blobs;
   }
@@ -62,7 +65,7 @@ export class IncarnationRemoval {
     if (hasBlobs && this.blobs === undefined) throw blobsRequiredError(record.info.sessionId);
     const key = { pk, incarnation: record.incarnation };
     await this.writeNote(key);
-    const { isDone, isAmbiguous } = await this.table.deleteHeader(pk, recordName(record));
+    const { isDone, isAmbiguous } = await this.table.compareAndDelete({ pk, sk: HEADER }, recordName(record));
     // If the header was not deleted, the note stays: another writer may rely on it. `prune` removes it later.
     if (!isDone && !(isAmbiguous && (await this.isWithoutHeader(key)))) return false;
     await ignoreOutage(() => this.deleteItems(key));
@@ -72,24 +75,23 @@ export class IncarnationRemoval {
   /** Deletes all items and blobs of an incarnation without a header, and the notes about it. */
   async deleteItems(key: IncarnationKey): Promise<void> {
     const from = logPrefix(key.incarnation);
-    await this.deleteRange(key.pk, { from, to: `${from}:` });
+    await this.table.deleteRange(key.pk, { from, to: `${from}:` });
     await this.inbox.removeAll(key);
+    await this.archives.removeAll(key);
     await this.blobs?.deleteAll(key);
     await this.deleteNote(key);
   }
 
   /** Deletes the segments of a log that are older than `segment`. */
   async deleteSegmentsBefore({ pk, incarnation }: IncarnationKey, segment: number): Promise<void> {
-    await this.deleteRange(pk, { from: logPrefix(incarnation), to: segmentPrefix(incarnation, segment) });
+    await this.table.deleteRange(pk, {
+      from: logPrefix(incarnation),
+      to: segmentPrefix(incarnation, segment),
+    });
   }
 
   private async isWithoutHeader({ pk, incarnation }: IncarnationKey): Promise<boolean> {
     return incarnationOfHeader(await this.table.get({ pk, sk: HEADER })) !== incarnation;
-  }
-
-  private async deleteRange(pk: string, range: KeyRange): Promise<void> {
-    const pages = this.table.itemPages(pk, range, { ProjectionExpression: 'pk, sk' });
-    for await (const items of pages) await this.table.deleteEach(items.map(keyOf));
   }
 }
 

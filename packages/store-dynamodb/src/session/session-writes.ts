@@ -1,5 +1,6 @@
 import { isItemWaiting, recordName } from '@holdfast/core/store';
 import type { RecordChange, SessionRecord, CompareAndSetResult } from '@holdfast/core/store';
+import type { Archives } from '../archives/archives.ts';
 import type { NotedBlobs } from '../blobs/noted-blobs.ts';
 import { headerToItem, includesFlip } from '../header/header-item.ts';
 import type { IndexOptions } from '../header/header-item.ts';
@@ -22,6 +23,7 @@ export interface SessionWritesInit {
   readonly loader: SessionLoader;
   readonly staging: Staging;
   readonly inbox: InboxRemoval;
+  readonly archives: Archives;
   readonly removal: IncarnationRemoval;
   /** Where large values are stored. If it is absent, they are in the table. */
   readonly blobs: NotedBlobs | undefined;
@@ -149,10 +151,10 @@ export class SessionWrites {
     return this.init.staging.rememberAttempt(plan, write.known, write, present);
   }
 
-  /** Deletes the items that the flip made unused: an incarnation, segments, inbox items, blobs. */
+  /** Deletes the items that the flip made unused: an incarnation, segments, inbox items, archive entries, blobs. */
   private async cleanUp({ key, known, header, unused, tickets, change }: PendingWrite): Promise<void> {
     if (known === undefined) return;
-    const { inbox, removal, blobs } = this.init;
+    const { inbox, archives, removal, blobs } = this.init;
     if (known.record.incarnation !== key.incarnation) {
       await removal.deleteItems({ pk: key.pk, incarnation: known.record.incarnation });
       return;
@@ -163,6 +165,7 @@ export class SessionWrites {
     const positions = (change.acknowledge ?? []).map(({ position }) => position);
     const used = positions.filter((position) => before && isItemWaiting(before, position));
     if (after) await inbox.removeUsed(key, used, after);
+    await archives.removeEntries(key, change.archives ?? []);
     await blobs?.delete(key, unused, tickets);
   }
 }

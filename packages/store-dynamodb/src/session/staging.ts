@@ -1,5 +1,6 @@
 import { applySavePlan, recordName } from '@holdfast/core/store';
 import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core/store';
+import type { Archives, StagedEntries } from '../archives/archives.ts';
 import { unusedBlobs } from '../blobs/blob-notes.ts';
 import type { UnusedBlob } from '../blobs/blob-notes.ts';
 import { offloadPlan, referencesInPlan, referencesInSession } from '../blobs/references.ts';
@@ -19,6 +20,7 @@ import type { SessionLoader, UnresolvedSession } from './session-loader.ts';
 export interface StagingInit {
   readonly loader: SessionLoader;
   readonly inbox: Inbox;
+  readonly archives: Archives;
   readonly marks: SweepMarks;
   /** The number of entries from which a segment may be compacted. */
   readonly compactAfterSaves: number;
@@ -35,7 +37,7 @@ interface OwnParts {
 /** A new header, and the items and blobs to write before it. */
 export interface StagedWrite {
   readonly header: Header;
-  /** The entries of the log. */
+  /** The entries of the log and of archives. */
   readonly items: readonly Item[];
   /** The blobs of the log, each of which needs a note. */
   readonly blobs: readonly NewBlob[];
@@ -48,12 +50,13 @@ export interface StagedWrite {
 }
 
 type StagedLog = LogEntries & Pick<Header, 'head'> & Pick<StagedWrite, 'blobs' | 'unused' | 'own'>;
+type StagedContent = StagedLog & StagedEntries;
 
-/** The staged log of a plan whose header was refused. */
+/** The staged content of a plan whose header was refused. */
 interface EarlierAttempt {
   /** The header that the log continues. */
   readonly base: Header;
-  readonly log: StagedLog;
+  readonly content: StagedContent;
 }
 
 const NOTHING: Pick<StagedLog, 'items' | 'blobs' | 'unused' | 'own'> = {
@@ -77,21 +80,23 @@ export class Staging {
     pk: string,
     known: Header | undefined,
     after: SessionRecord,
-    { plan, enqueue }: RecordChange,
+    change: RecordChange,
   ): Promise<StagedWrite | undefined> {
     const base = known?.record.incarnation === after.incarnation ? known : undefined;
-    const log = plan ? await this.prepareLog(pk, base, after, plan) : base && { ...NOTHING, ...base };
-    if (log === undefined) return undefined;
+    const content = await this.prepareContent(pk, base, after, change);
+    if (content === undefined) return undefined;
+    const { enqueue } = change;
     const key = { pk, incarnation: after.incarnation };
     const item = enqueue && (await this.init.inbox.stage(key, enqueue, base?.lastItem));
-    const { items, blobs, unused } = log;
-    const own = item ? addParts(log.own, item.items, item.blobs) : log.own;
+    const { items, blobs, unused } = content;
+    const own = item ? addParts(content.own, item.items, item.blobs) : content.own;
     const header: Header = {
       record: after,
-      lastEntry: log.lastEntry,
-      log: log.log,
-      head: log.head,
+      lastEntry: content.lastEntry,
+      log: content.log,
+      head: content.head,
       lastItem: item?.unique ?? base?.lastItem,
+      archives: content.archives,
       flips: base ? nextFlips(base) : [],
       sweepAt: nextSweepAt(base?.sweepAt, after),
       hasBlobs: (base?.hasBlobs ?? false) || own.references.length > 0,
@@ -101,7 +106,7 @@ export class Staging {
   }
 
   /**
-   * Caches the staged log of a plan whose header was refused, for the next attempt with this plan. Returns `false` when
+   * Caches the staged content of a plan whose header was refused, for the next attempt with this plan. Returns `false` when
    * the log does not continue the present header. The caller must then delete it.
    */
   rememberAttempt(
@@ -113,9 +118,26 @@ export class Staging {
     // If the epoch has changed, the next attempt will be refused too.
     const canContinue = present && hasSameLog(base, present) && present.record.epoch === base.record.epoch;
     if (!canContinue || header.record.incarnation !== base.record.incarnation) return false;
-    const { lastEntry, log, head } = header;
-    this.attempts.set(plan, { base, log: { ...NOTHING, lastEntry, log, head, unused, own } });
+    const { lastEntry, log, head, archives } = header;
+    this.attempts.set(plan, { base, content: { ...NOTHING, lastEntry, log, head, archives, unused, own } });
     return true;
+  }
+
+  /** Prepares the log and the archives. Both were staged before if an earlier attempt at this plan had the same log. */
+  private async prepareContent(
+    pk: string,
+    base: Header | undefined,
+    after: SessionRecord,
+    { plan, archives = [] }: RecordChange,
+  ): Promise<StagedContent | undefined> {
+    const attempt = plan && this.attempts.get(plan);
+    if (attempt && base && hasSameLog(attempt.base, base)) return attempt.content;
+    const log = plan ? await this.prepareLog(pk, base, after, plan) : base && { ...NOTHING, ...base };
+    if (log === undefined) return undefined;
+    const key = { pk, incarnation: after.incarnation, sessionId: after.info.sessionId };
+    const staged = await this.init.archives.stage(key, archives, base?.archives);
+    const items = [...log.items, ...staged.items];
+    return { ...log, items, archives: staged.archives, own: addParts(log.own, staged.items, []) };
   }
 
   private async prepareLog(
@@ -124,8 +146,6 @@ export class Staging {
     after: SessionRecord,
     plan: SavePlan,
   ): Promise<StagedLog | undefined> {
-    const attempt = this.attempts.get(plan);
-    if (attempt && base && hasSameLog(attempt.base, base)) return attempt.log;
     if (this.init.blobsFromBytes === undefined) checkTextSizes(after.info.sessionId, plan);
     const head = headForHeader(plan);
     const change = head === undefined ? plan : { ...plan, head: '' };

@@ -25,7 +25,7 @@ export class ShardMover {
     // The index `created` holds all headers. The index `sweep` holds the entries and notes for `prune`.
     for (const index of ['created', 'sweep'] as const) {
       for (const shard of shardsOf(outgoing)) {
-        for await (const items of this.table.shardPages(index, shard, { Limit: MOVES_AT_ONCE })) {
+        for await (const items of this.table.indexPages(index, shard, { Limit: MOVES_AT_ONCE })) {
           await Promise.all(items.map((item) => this.moveItem(item, shard)));
           moved += items.length;
           if (moved >= limit) return;

@@ -18,7 +18,7 @@ export interface TableLayout {
 }
 
 /** The version of the layout. It covers the items, their keys and the indexes. */
-const SCHEMA = 3;
+const SCHEMA = 4;
 const NEWER_LAYOUT = 'a newer release wrote this, open it with that release';
 const OLDER_LAYOUT = `this release reads layout ${SCHEMA} only: open it with the release that wrote it, or choose another table`;
 export const MAX_SHARDS = 100;

@@ -59,7 +59,7 @@ export class Sweeper {
     let pruned = 0;
     const collected = new Set<string>();
     for (const shard of (await this.shards.liveGenerations()).flatMap(shardsOf)) {
-      for await (const items of this.table.shardPages('sweep', shard, { to: instantKey(now) })) {
+      for await (const items of this.table.indexPages('sweep', shard, { to: instantKey(now) })) {
         for (const item of items) {
           if (await falseIfUnreadable(this.sweepItem(item, now, collected))) pruned += 1;
           if (pruned === limit) return pruned;

@@ -30,6 +30,16 @@ export function partitionOf(sessionId: string): string {
     : `H#${sha256(sessionId).toString('hex')}`;
 }
 
+/** Longer owners are hashed, because the header and the entries of two indexes repeat the key of the owner. */
+const MAX_PLAIN_OWNER_BYTES = 64;
+
+/** The key of an owner in the indexes. It is the same for owners whose hashes are equal. */
+export function ownerKey(owner: string): string {
+  return owner.isWellFormed() && Buffer.byteLength(owner) <= MAX_PLAIN_OWNER_BYTES
+    ? `O#${owner}`
+    : `P#${sha256(owner).toString('base64url')}`;
+}
+
 /** The session id of a partition; `undefined` for a hashed id. */
 export function sessionIdOf(partition: string): string | undefined {
   return partition.startsWith(PLAIN) ? partition.slice(PLAIN.length) : undefined;

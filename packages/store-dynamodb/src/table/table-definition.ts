@@ -2,11 +2,31 @@ import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/cli
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
 import type { ArgumentCheck } from '@holdfast/core/store';
 
-/** The indexes. Each index orders the items of a shard by the attribute with its name. */
-export type IndexName = 'created' | 'active' | 'due' | 'sweep';
-
-/** The attribute that partitions all indexes. The name is a reserved word in DynamoDB expressions. */
+/** The attribute that partitions an index into shards. The name is a reserved word in DynamoDB expressions. */
 export const SHARD = 'shard';
+/** The attribute that partitions an index by the owners of sessions. The name is a reserved word too. */
+export const OWNER = 'owner';
+
+/** The indexes, each with the attributes that partition and order its items. Only headers have an owner. */
+export const INDEXES = {
+  created: { hash: SHARD, range: 'created' },
+  active: { hash: SHARD, range: 'active' },
+  due: { hash: SHARD, range: 'due' },
+  sweep: { hash: SHARD, range: 'sweep' },
+  ownedCreated: { hash: OWNER, range: 'created' },
+  ownedActive: { hash: OWNER, range: 'active' },
+} as const;
+
+export type IndexName = keyof typeof INDEXES;
+
+const INDEX_NAMES: readonly IndexName[] = [
+  'created',
+  'active',
+  'due',
+  'sweep',
+  'ownedCreated',
+  'ownedActive',
+];
 
 /** The options of `tableDefinition`. */
 export interface TableOptions {
@@ -36,10 +56,9 @@ const checkOptions = optionsCheck<TableOptions>('tableDefinition', { isActivityL
 export function tableDefinition(name: string, options: TableOptions = {}): CreateTableCommandInput {
   checkArgument('name', name, TABLE_NAME);
   const { isActivityListed = true } = checkOptions(options);
-  const indexes: IndexName[] = isActivityListed
-    ? ['created', 'active', 'due', 'sweep']
-    : ['created', 'due', 'sweep'];
-  const attributes = ['pk', 'sk', SHARD, ...indexes];
+  const indexes = INDEX_NAMES.filter((index) => isActivityListed || INDEXES[index].range !== 'active');
+  const keys = indexes.flatMap((index) => [INDEXES[index].hash, INDEXES[index].range]);
+  const attributes = [...new Set(['pk', 'sk', ...keys])];
   return {
     TableName: name,
     BillingMode: 'PAY_PER_REQUEST',
@@ -47,7 +66,7 @@ export function tableDefinition(name: string, options: TableOptions = {}): Creat
     KeySchema: keySchema('pk', 'sk'),
     GlobalSecondaryIndexes: indexes.map((IndexName): GlobalSecondaryIndex => ({
       IndexName,
-      KeySchema: keySchema(SHARD, IndexName),
+      KeySchema: keySchema(INDEXES[IndexName].hash, INDEXES[IndexName].range),
       Projection: { ProjectionType: 'KEYS_ONLY' },
     })),
   };

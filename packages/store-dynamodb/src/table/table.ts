@@ -9,13 +9,13 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { QueryCommandInput, WriteRequest } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '@holdfast/core';
-import { keyItem } from './item.ts';
+import { keyItem, keyOf } from './item.ts';
 import type { Item } from './item.ts';
 import { HEADER } from './keys.ts';
 import type { ItemKey } from './keys.ts';
 import { backOff, checkAttempts, isConditionFailure, retryThrottled, watchAttempts } from './requests.ts';
 import type { Ambiguity, DynamoDbSender } from './requests.ts';
-import { SHARD } from './table-definition.ts';
+import { INDEXES } from './table-definition.ts';
 import type { IndexName } from './table-definition.ts';
 
 /** A range of keys, including `to`. */
@@ -78,11 +78,10 @@ export class Table {
     return this.conditional(watchAttempts(command), () => this.client.send(command));
   }
 
-  /** Deletes a header if it has revision `rev`. */
-  async deleteHeader(pk: string, rev: string): Promise<ConditionalWrite> {
+  /** Deletes an item if it has revision `rev`. */
+  async compareAndDelete(key: ItemKey, rev: string): Promise<ConditionalWrite> {
     const { TableName } = this;
-    const Key = keyItem({ pk, sk: HEADER });
-    const command = new DeleteItemCommand({ TableName, Key, ...condition(rev) });
+    const command = new DeleteItemCommand({ TableName, Key: keyItem(key), ...condition(rev) });
     return this.conditional(watchAttempts(command), () => this.client.send(command));
   }
 
@@ -117,7 +116,13 @@ export class Table {
     );
   }
 
-  /** Reads the items of a session in a range of sort keys, page by page. */
+  /** Deletes the items of a partition in a range of sort keys. */
+  async deleteRange(pk: string, range: KeyRange): Promise<void> {
+    const pages = this.itemPages(pk, range, { ProjectionExpression: 'pk, sk' });
+    for await (const items of pages) await this.deleteEach(items.map(keyOf));
+  }
+
+  /** Reads the items of a partition in a range of sort keys, page by page. */
   itemPages(
     pk: string,
     { from, to }: KeyRange,
@@ -131,17 +136,18 @@ export class Table {
     });
   }
 
-  /** Reads the entries of an index in one shard and a range of keys, page by page. */
-  shardPages(
+  /** Reads the entries of an index in one partition and a range of keys, page by page. */
+  indexPages(
     index: IndexName,
-    shard: string,
+    partition: string,
     { from = '0', to = LAST_KEY, Limit }: Partial<KeyRange> & Pick<QueryCommandInput, 'Limit'> = {},
   ): AsyncGenerator<readonly Item[]> {
+    const { hash, range } = INDEXES[index];
     return this.pages({
       IndexName: index,
-      KeyConditionExpression: '#shard = :shard AND #key BETWEEN :from AND :to',
-      ExpressionAttributeNames: { '#shard': SHARD, '#key': index },
-      ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
+      KeyConditionExpression: '#hash = :hash AND #range BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#hash': hash, '#range': range },
+      ExpressionAttributeValues: { ':hash': { S: partition }, ':from': { S: from }, ':to': { S: to } },
       Limit,
     });
   }

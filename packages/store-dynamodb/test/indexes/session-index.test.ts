@@ -1,21 +1,9 @@
 import { newSession, testClock } from '@holdfast/conformance';
-import type { ProxiedReply } from '../support/request-proxy.ts';
 import { expect, test } from 'vitest';
+import { freezeIndexes } from '../support/frozen-indexes.ts';
 import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
-
-/** Makes all later reads of an index return its present entries. */
-function freezeIndexes(): void {
-  const answers = new Map<string, ProxiedReply>();
-  database.proxy.fault = async ({ operation, body }, forward) => {
-    if (operation !== 'Query' || body['IndexName'] === undefined) return forward();
-    const question = JSON.stringify(body);
-    const answer = answers.get(question) ?? (await forward());
-    answers.set(question, answer);
-    return answer;
-  };
-}
 
 test('a list returns current sessions only, although the index lags', async () => {
   const clock = testClock();
@@ -26,7 +14,7 @@ test('a list returns current sessions only, although the index lags', async () =
   }
   const idsBy = async (order: 'createdAt' | 'lastActiveAt'): Promise<string[]> =>
     (await store.list({ order })).sessions.map(({ sessionId }) => sessionId);
-  freezeIndexes();
+  freezeIndexes(database);
   await expect(idsBy('createdAt')).resolves.toEqual(['d', 'c', 'b', 'a']);
   await expect(idsBy('lastActiveAt')).resolves.toEqual(['d', 'c', 'b', 'a']);
 
@@ -51,7 +39,7 @@ test('due returns due sessions only, although the index lags', async () => {
     await store.create(newSession(id));
     await store.enqueue(id, { id: 'i', content: 1 });
   }
-  freezeIndexes();
+  freezeIndexes(database);
   const dueIds = async (): Promise<string[]> =>
     (await store.due()).sessions.map(({ sessionId }) => sessionId);
   await expect(dueIds()).resolves.toEqual(['a', 'b']);

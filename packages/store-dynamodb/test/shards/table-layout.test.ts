@@ -17,7 +17,7 @@ const metaOf = (table: string): Promise<StoredItem | undefined> =>
 /** Changes the layout of a table by hand. */
 async function writeMeta(table: string, numbers: Readonly<Record<string, string>>): Promise<void> {
   const Item: StoredItem = { pk: { S: pk }, sk: { S: sk }, rev: { S: '1' } };
-  for (const [name, N] of Object.entries({ schema: '3', generation: '1', began: '0', ...numbers })) {
+  for (const [name, N] of Object.entries({ schema: '4', generation: '1', began: '0', ...numbers })) {
     Item[name] = { N };
   }
   await database.client().send(new PutItemCommand({ TableName: table, Item }));
@@ -34,6 +34,8 @@ const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<un
   ['list', (store) => store.list()],
   ['due', (store) => store.due()],
   ['prune', (store) => store.prune()],
+  ['announce', (store) => store.announce({ workerName: 'Ada', since: 0, sessionIds: [] }, 60)],
+  ['workers', (store) => store.workers()],
 ];
 
 test('the first store on a table writes its layout, and the others read it once a minute', async () => {
@@ -51,7 +53,7 @@ test('the first store on a table writes its layout, and the others read it once 
     pk: { S: pk },
     sk: { S: sk },
     rev: { S: '1' },
-    schema: { N: '3' },
+    schema: { N: '4' },
     generation: { N: '1' },
     shards: { N: '7' },
     began: { N: String(clock.time) },
@@ -116,13 +118,13 @@ test('open refuses a third generation of shards', async () => {
 test.each(firstUses)('%s: the table of a newer release is refused, and does not change', async (_, use) => {
   const table = await database.newTable();
   await (await database.newStore({ table })).create(newSession('a'));
-  await writeMeta(table, { schema: '4', shards: '4' });
+  await writeMeta(table, { schema: '5', shards: '4' });
   const items = await itemsOf(database.client(), table, 'a');
   const { operations } = database.proxy;
   const begin = operations.length;
   const refused = {
     code: 'STATE_VERSION',
-    message: expect.stringMatching(/schema 3; .* open it with that release, found schema 4/),
+    message: expect.stringMatching(/schema 4; .* open it with that release, found schema 5/),
   };
   await expect(use(await database.newStore({ table }))).rejects.toMatchObject(refused);
   expect(operations.slice(begin)).toEqual(['GetItem']);
@@ -130,8 +132,8 @@ test.each(firstUses)('%s: the table of a newer release is refused, and does not 
 });
 
 test.each([
-  [{ schema: '2', shards: '4' }, 'STATE_FORMAT', 'this release reads layout 3 only'],
-  [{ schema: '3.5', shards: '4' }, 'STATE_VERSION'],
+  [{ schema: '3', shards: '4' }, 'STATE_FORMAT', 'this release reads layout 4 only'],
+  [{ schema: '4.5', shards: '4' }, 'STATE_VERSION'],
   [{ shards: '0' }, 'STATE_FORMAT'],
   [{ shards: '101' }, 'STATE_FORMAT'],
   [{ shards: '4', generation: '1.5' }, 'STATE_FORMAT'],
@@ -164,5 +166,5 @@ test('the item of the layout is not listed, not due, and never swept', async () 
   clock.time += 1_000 * DAY;
   await expect(store.due()).resolves.toMatchObject({ sessions: [] });
   await expect(store.prune()).resolves.toBe(0);
-  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '3' } });
+  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '4' } });
 });

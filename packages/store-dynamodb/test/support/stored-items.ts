@@ -44,13 +44,13 @@ export async function itemsIn(
 
 /**
  * The sort keys of a session's items of a kind: `A` the header, `B` notes of blobs, `E` entries, `G` notes, `I` rows and
- * `J` markers of inbox items.
+ * `J` markers of inbox items, `R` rows of archive entries.
  */
 export async function keysOf(
   client: DynamoDBClient,
   table: string,
   sessionId: string,
-  kind: 'A' | 'B' | 'E' | 'G' | 'I' | 'J',
+  kind: 'A' | 'B' | 'E' | 'G' | 'I' | 'J' | 'R',
 ): Promise<string[]> {
   const keys = (await itemsOf(client, table, sessionId)).map(({ sk }) => sk?.S ?? '');
   return keys.filter((key) => key.startsWith(kind));

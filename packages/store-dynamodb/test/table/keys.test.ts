@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instantKey, orderKey, partitionOf } from '../../src/table/keys.ts';
+import { instantKey, orderKey, ownerKey, partitionOf } from '../../src/table/keys.ts';
 
 test('keys of instants sort in their order, also before 1970', () => {
   const { MAX_SAFE_INTEGER: most } = Number;
@@ -15,6 +15,21 @@ test('ids sort by code point, in ASCII', () => {
   const keys = ids.map((id) => orderKey(0, id));
   expect(keys.toSorted()).toEqual(keys);
   expect(keys.join('')).toMatch(/^[\0-\u007f]*$/u);
+});
+
+test('no owner makes a key too long, and owners have keys of their own', () => {
+  const owners = [
+    'o'.repeat(1_000),
+    `${'o'.repeat(999)}p`,
+    '\uffee'.repeat(1_000),
+    '🦊'.repeat(16),
+    '\0',
+    'O#o',
+    'o',
+  ];
+  const keys = owners.map(ownerKey);
+  expect(new Set(keys).size).toBe(owners.length);
+  for (const key of keys) expect(Buffer.byteLength(key)).toBeLessThanOrEqual(66);
 });
 
 test('no id makes a key too long, and no two ids share a partition', () => {
