@@ -24,7 +24,7 @@ export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'st
  * Returns a store in which only the sessions of one owner exist. A session of another owner behaves as one that does not
  * exist. Calls that concern sessions of all owners are refused.
  */
-export function ownedStore(store: SessionStore, owner: string): SessionStore {
+function ownedStore(store: SessionStore, owner: string): SessionStore {
   const requireOwned = (session: AgentSession): void => {
     if (session.owner !== owner) throw new SessionNotFoundError(session.sessionId);
   };
