@@ -92,3 +92,6 @@ export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { ConsoleObserverOptions } from './observe/console-observer.ts';
 export type { CancelOptions, DecisionOptions } from './session/actions/actions.ts';
 export type { EditMessageOptions, RegenerateOptions } from './session/actions/regenerate.ts';
+export type { ForkOptions } from './session/actions/fork.ts';
+export type { AnnounceOptions } from './session/work/announce.ts';
+export type { InspectedSession, ToolFacts } from './session/work/tool-facts.ts';

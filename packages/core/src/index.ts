@@ -89,7 +89,6 @@ export { MemorySessionStore } from './session/store/memory-session-store.ts';
 
 // The session runtime and its actions
 export { SessionRuntime } from './session/work/session-runtime.ts';
-export type { ForkOptions } from './session/actions/fork.ts';
 export type { AgentCatalog } from './session/work/agent-catalog.ts';
 export type {
   CreateSessionOptions,
@@ -108,6 +107,7 @@ export {
   changeSystemPrompt,
   clearHistory,
   deny,
+  describe,
   resume,
   retry,
   sendMessage,

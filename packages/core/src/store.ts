@@ -1,6 +1,6 @@
 // Exports for authors of session stores, beside those of the root: the store contract, and the backend contract with
 // the functions for a new database
-export type { AgentSessionInit, SessionRevision } from './session/session.ts';
+export type { AgentSessionInit, SessionDescription, SessionRevision } from './session/session.ts';
 export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
@@ -36,6 +36,7 @@ export type {
   ExecutionPage,
   ExecutionQuery,
   KeptRevision,
+  PageQuery,
   RevisionPage,
   RevisionQuery,
 } from './session/session-pages.ts';

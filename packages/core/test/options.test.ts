@@ -15,6 +15,7 @@ import {
   costLimit,
   createAgentLoop,
   deny,
+  describe as describeSession,
   ExecutionBudget,
   finishReason,
   InProcessEngine,
@@ -63,6 +64,9 @@ const runtime = new SessionRuntime({ store, agents: { helper: loop } });
 const engine = (): InProcessEngine => new InProcessEngine();
 const advance: Advance = (id, options) => runtime.advance(id, options);
 const { sessionId } = await runtime.create({ definition });
+
+const LEASE = { workerId: 'Ada', leaseSeconds: 1 };
+const WORKER = { workerName: 'Ada', since: 1, sessionIds: [] };
 
 /** All functions of core that take options; beside each, options whose values another function judges. */
 const rows: readonly Row[] = [
@@ -132,6 +136,10 @@ const rows: readonly Row[] = [
   ['editMessage', {}, (options) => editMessage('m1', 'Hi.', options)],
   ['SessionRuntime.fork', {}, (options) => runtime.fork(sessionId, options)],
   ['SessionRuntime.list', {}, (query) => runtime.list(query)],
+  ['SessionRuntime.executions', {}, (query) => runtime.executions(sessionId, query)],
+  ['SessionRuntime.revisions', {}, (query) => runtime.revisions(sessionId, query)],
+  ['SessionRuntime.announce', {}, async (options) => (await runtime.announce(options))()],
+  ['describe', {}, (description) => describeSession(description)],
   [
     'sendMessage',
     {},
@@ -151,6 +159,16 @@ const rows: readonly Row[] = [
   ],
   ['BackedSessionStore.delete', {}, (options) => store.delete('none', options)],
   ['BackedSessionStore.list', {}, (options) => store.list(options)],
+  ['BackedSessionStore.load', {}, (options) => store.load(sessionId, options)],
+  ['BackedSessionStore.claim', LEASE, (options) => store.claim(sessionId, options)],
+  ['BackedSessionStore.exists', {}, (options) => store.exists(sessionId, options)],
+  ['BackedSessionStore.inspect', {}, (options) => store.inspect(sessionId, options)],
+  ['BackedSessionStore.executions', {}, (options) => store.executions(sessionId, options)],
+  ['BackedSessionStore.revisions', {}, (options) => store.revisions(sessionId, options)],
+  ['BackedSessionStore.loadRevision', {}, (options) => store.loadRevision(sessionId, 1, options)],
+  ['BackedSessionStore.enqueue', {}, (options) => store.enqueue(sessionId, { id: 'i', content: 1 }, options)],
+  ['BackedSessionStore.removeItem', {}, (options) => store.removeItem(sessionId, 'i', options)],
+  ['BackedSessionStore.announce', WORKER, (worker) => store.announce(worker, 30)],
   ['BackedSessionStore.due', {}, (options) => store.due(options)],
   ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
   ['InProcessEngine', {}, (options) => new InProcessEngine(options)],

@@ -305,13 +305,17 @@ export class AgentSession {
   }
 }
 
+/** The members that version 2 of the format has added. */
+const SINCE_VERSION_2 = ['owner', 'title', 'labels', 'budget', 'totals'];
+
 /** Returns the document of a session, with `parts` as its definition and state. */
 export function writeSession(
   session: AgentSession,
   parts: { readonly definition?: object; readonly state: object },
 ): SnapshotEnvelope {
   const { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt } = session;
-  const { owner, title, labels, budget, pastTotals } = session;
+  const { owner, title, labels, pastTotals } = session;
+  const budget = session.budget?.toJSON();
   const totals = pastTotals.executions > 0 ? session.totals : undefined;
   const version1 = { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt, ...parts };
   const added = compact({ owner, title, labels, budget, totals });
@@ -340,6 +344,7 @@ const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readStr
 
 const readSession: Read<AgentSessionFields> = (reader, value) => {
   const members = reader.members(value, NAMES);
+  for (const name of SINCE_VERSION_2) reader.requireVersion(2, members, name);
   const definition = reader.required(members, 'definition', readAgentDefinition);
   const budget = reader.optional(members, 'budget', readBudgetLimits);
   const state = reader.required(members, 'state', AgentState.read);

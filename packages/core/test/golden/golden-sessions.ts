@@ -72,6 +72,55 @@ const answering = (init: Partial<Parameters<typeof AgentSession.create>[0]> = {}
   return AgentSession.create({ definition, sessionId: 'support/42', state, at, ...init });
 };
 
+/** The state at the start of the next execution of the answered session. */
+const asked = {
+  ...answered,
+  updatedAt: at + 3_000,
+  executionCount: 2,
+  execution: {
+    executionId: 'fdfa4600-0000-4000-8000-000000000006',
+    status: 'inProgress',
+    startedAt: at + 3_000,
+    steps: [],
+  },
+};
+const askedAgain = (): AgentState => AgentState.fromJSON(structuredClone(asked));
+
+/** How the session of each golden file of version 2 is made: it has members that version 1 does not have. */
+export const goldenSessions2: Readonly<Record<string, () => AgentSession>> = {
+  owned: () =>
+    AgentSession.create({
+      definition,
+      sessionId: 'support/43',
+      owner: 'acme',
+      at,
+      clock: steppedClock(at, 250),
+    }),
+  described: () =>
+    answering({ title: 'Sums 🦊', labels: { channel: 'mail', '\u0000': '\ud83d\ude42' } }).withRevision(
+      revision(2),
+      at + 1_250,
+    ),
+  limited: () =>
+    answering({
+      budget: {
+        maxSteps: 100,
+        maxTokens: 1_000_000,
+        maxSeconds: 3_600,
+        maxCost: 2.5,
+        deadline: at + 86_400_000,
+      },
+    }).withRevision(revision(2), at + 1_250),
+  'several-executions': () =>
+    answering({ owner: 'acme' })
+      .withState(askedAgain())
+      .withRevision(revision(6), at + 3_000),
+  'cleared-history': () =>
+    answering()
+      .withState(AgentState.empty({ agentId: 'fdfa4600-0000-4000-8000-000000000001', at }))
+      .withRevision(revision(7), at + 4_000),
+};
+
 /** How the session of each golden file is made. A session that is added gets a new file; the files are never edited. */
 export const goldenSessions: Readonly<Record<string, () => AgentSession>> = {
   unsaved: () => fresh(),

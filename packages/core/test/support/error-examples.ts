@@ -257,6 +257,11 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
   },
   OUTPUT_SCHEMA_INVALID: () => thrownBy(() => structuredOutput('number' as never)),
   PRICE_UNKNOWN: () => errorAfter({ state: priced, prices: {}, budget: { maxCost: 1 } }),
+  REVISION_NOT_FOUND: () =>
+    thrownBy(async () => {
+      const { runtime } = await createdSession();
+      await runtime.fork('trip-1', { atVersion: 4 });
+    }),
   RUN_ABORTED: () => thrownBy(() => AbortSignal.abort(new RunAbort('yield')).throwIfAborted()),
   RUN_CONTEXT_MISSING: () =>
     thrownBy(() => {

@@ -11,7 +11,7 @@ import { lastRevision, readRevision, REVISIONS } from './content/kept-revisions.
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { ArchiveChange } from './session-backend.ts';
-import { applySavePlan } from './content/session-content.ts';
+import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';
 
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
@@ -54,7 +54,7 @@ export class SessionHistory {
     const texts = await this.entries(record, EXECUTIONS, from, to);
     const executions = [...texts]
       .toReversed()
-      .map((text) => DocumentReader.read(JSON.parse(text), readExecutionSummary));
+      .map((text) => DocumentReader.read(parsePart(text, 'an execution'), readExecutionSummary));
     return {
       executions: last ? [last, ...executions] : executions,
       cursor: from > 0 ? String(from) : undefined,

@@ -20,7 +20,7 @@ import type {
   SessionClaim,
 } from '../session-claim.ts';
 import type { AnnouncedWorker } from '../session-inspection.ts';
-import type { ExecutionQuery, RevisionQuery } from '../session-pages.ts';
+import type { ExecutionQuery, PageQuery, RevisionQuery } from '../session-pages.ts';
 import type { FailedWork } from '../work-failure.ts';
 
 /** The worker id of a claim, or the id of an inbox item. */
@@ -118,6 +118,7 @@ export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: 
 export const checkOwnerOptions = optionsCheck<OwnerOptions>('the store', { owner: OWNER });
 
 const PAGE = { limit: mustBe.wholeNumber(1, 100), cursor: mustBe.string };
+export const checkPageQuery = optionsCheck<PageQuery>('executions', PAGE);
 
 export const checkExecutionQuery = optionsCheck<ExecutionQuery>('store.executions', {
   base: SESSION,

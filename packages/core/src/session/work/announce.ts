@@ -29,18 +29,20 @@ export async function announceWorker(
     store.announce({ workerName, since, sessionIds: slots.sessionIds }, seconds);
   let isOver = false;
   let cancel: () => void = () => undefined;
+  let last = Promise.resolve();
   const again = async (): Promise<void> => {
     await announce(everySeconds * ANNOUNCEMENTS_MISSED).catch(() => undefined);
     if (!isOver) schedule();
   };
   const schedule = (): void => {
-    cancel = callAfter(clock, everySeconds * 1_000, () => void again());
+    cancel = callAfter(clock, everySeconds * 1_000, () => void (last = again()));
   };
   await announce(everySeconds * ANNOUNCEMENTS_MISSED);
   schedule();
   return async () => {
     isOver = true;
     cancel();
+    await last; // an announcement that arrived after the end would list the worker again
     await announce(0).catch(() => undefined);
   };
 }

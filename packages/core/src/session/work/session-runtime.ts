@@ -33,7 +33,7 @@ import { loopFrom } from './agent-catalog.ts';
 import { HeldSession } from '../claim/held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
-import { COUNT } from '../store/store-arguments.ts';
+import { checkPageQuery, COUNT } from '../store/store-arguments.ts';
 import { notifyWorker } from './notify-worker.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
 import type { WorkParts } from './runtime-options.ts';
@@ -94,11 +94,13 @@ export class SessionRuntime<Context = unknown> {
   /**
    * Creates a session and returns it.
    * @throws SessionConflictError `exists` when the id is taken; RangeError or TypeError `ARGUMENT_INVALID` for an
-   * unknown option or an invalid value; HoldfastError `CONTEXT_INVALID` for an invalid definition.
+   * unknown option or an invalid value; HoldfastError `CONTEXT_INVALID` for an invalid definition; SessionNotFoundError
+   * from the runtime of one owner, for a parent that this owner does not have.
    */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
     const { expiry, ...init } = checkCreateOptions(options);
-    const { clock, owner = init.owner } = this.parts;
+    const { clock } = this.parts;
+    const { owner = this.parts.owner } = init;
     return this.createSession(AgentSession.create({ ...init, owner, clock }), { expiry });
   }
 
@@ -124,8 +126,9 @@ export class SessionRuntime<Context = unknown> {
    * Returns a page of the executions that a session has had, newest first, with what each of them used.
    * @throws SessionNotFoundError; RangeError or TypeError `ARGUMENT_INVALID` for an invalid query.
    */
-  executions(sessionId: string, query?: PageQuery): Promise<ExecutionPage> {
-    return this.store.executions(sessionId, { base: this.parts.cache.get(sessionId), ...query });
+  async executions(sessionId: string, query: PageQuery = {}): Promise<ExecutionPage> {
+    const base = this.parts.cache.get(sessionId);
+    return this.store.executions(sessionId, { ...checkPageQuery(query), base });
   }
 
   /**
@@ -290,8 +293,7 @@ export class SessionRuntime<Context = unknown> {
    * Creates a copy of a session under new ids, and returns it; the original does not change. The copy is ready for its
    * next execution, or it is the session as it was after a step, at a message or at an earlier version.
    * @throws SessionNotFoundError when the session does not exist; HoldfastError `REVISION_NOT_FOUND` when the store no
-   * longer has the version; RangeError or TypeError `ARGUMENT_INVALID` for an
-   * unknown option, step or message.
+   * longer has the version; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, step or message.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<AgentSession> {
     checkForkOptions(options);

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AgentSession, hasErrorCode } from '@holdfast/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectSound } from '../../support/builders.ts';
-import { goldenSessions } from '../../golden/golden-sessions.ts';
+import { goldenSessions, goldenSessions2 } from '../../golden/golden-sessions.ts';
 import { writeGolden } from '../../golden/write-golden.ts';
-import { goldenSessionFolder } from '../../golden/write-golden-sessions.ts';
+import { goldenSessionFolders } from '../../golden/write-golden-sessions.ts';
 
-const folder = fileURLToPath(new URL('../../golden/agent-session/v1/', import.meta.url));
-const files = (await readdir(folder)).toSorted();
-const documentOf = async (name: string): Promise<object> =>
-  JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8'));
+const folderOf = (version: number): string =>
+  fileURLToPath(new URL(`../../golden/agent-session/v${version}/`, import.meta.url));
+const documentOf = async (version: number, name: string): Promise<object> =>
+  JSON.parse(await readFile(join(folderOf(version), `${name}.json`), 'utf8'));
 
 const AT = Date.UTC(2026, 10, 21, 12);
 const INCARNATION = 'fdfa4600-0000-4000-8000-0000000000ff';
@@ -23,8 +23,10 @@ const expectAnswered = ({ state, createdAt }: AgentSession): void => {
   expect([createdAt, state.metadata.get('customer')]).toEqual([AT, 'c_1']);
 };
 
-/** What is in each file, in the words of those who wrote it. */
-const facts: Readonly<Record<string, (session: AgentSession) => void>> = {
+type Facts = Readonly<Record<string, (session: AgentSession) => void>>;
+
+/** What is in each file of version 1, in the words of those who wrote it. */
+const facts1: Facts = {
   unsaved: (session) => {
     expect([session.revision, session.version, session.status]).toEqual([
       { incarnation: '', version: 0 },
@@ -90,28 +92,74 @@ const facts: Readonly<Record<string, (session: AgentSession) => void>> = {
   deleted: (session) => expect([session.status, session.version]).toEqual(['deleted', 2 ** 53 - 1]),
 };
 
-test('every golden file has expected facts, and every expected session has a file', () => {
-  const names = Object.keys(facts).toSorted();
-  expect(files).toEqual(names.map((name) => `${name}.json`));
-  expect(Object.keys(goldenSessions).toSorted()).toEqual(names);
-});
+/** What is in each file of version 2. */
+const facts2: Facts = {
+  owned: (session) => {
+    expect([session.owner, session.info.owner, session.version]).toEqual(['acme', 'acme', 0]);
+    expect([session.title, session.labels, session.budget, session.totals.executions]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      0,
+    ]);
+  },
+  described: (session) => {
+    expectAnswered(session);
+    expect([session.title, session.owner]).toEqual(['Sums 🦊', undefined]);
+    expect(session.labels).toEqual({ channel: 'mail', '\u0000': '🙂' });
+  },
+  limited: (session) => {
+    expectAnswered(session);
+    expect({ ...session.budget?.toJSON() }).toEqual({
+      maxSteps: 100,
+      maxTokens: 1_000_000,
+      maxSeconds: 3_600,
+      maxCost: 2.5,
+      deadline: AT + 86_400_000,
+    });
+  },
+  'several-executions': (session) => {
+    expect([session.owner, session.state.status, session.state.stepCount]).toEqual(['acme', 'inProgress', 0]);
+    expect(session.totals).toEqual({ executions: 2, steps: 1, seconds: 0.75, tokens: 150, cost: 0.0015 });
+  },
+  'cleared-history': (session) => {
+    expect([session.state.messages.length, session.state.execution]).toEqual([0, undefined]);
+    expect(session.totals).toEqual({ executions: 1, steps: 1, seconds: 0.75, tokens: 150, cost: 0.0015 });
+  },
+};
 
-test.for(Object.entries(facts))('agent-session/v1/%s.json', async ([name, check]) => {
-  const document = await documentOf(name);
-  const session = AgentSession.fromJSON(structuredClone(document));
-  check(session);
-  expectSound(session.state);
-  expect(Object.isFrozen(session)).toBe(true);
-  assert.deepStrictEqual(JSON.parse(JSON.stringify(session)), document);
-});
+describe.each([
+  [1, facts1, goldenSessions],
+  [2, facts2, goldenSessions2],
+])('version %i', (version, facts, sessions) => {
+  test('every golden file has expected facts, and every expected session has a file', async () => {
+    const names = Object.keys(facts).toSorted();
+    const files = (await readdir(folderOf(version))).toSorted();
+    expect(files).toEqual(names.map((name) => `${name}.json`));
+    expect(Object.keys(sessions).toSorted()).toEqual(names);
+  });
 
-test('the sessions that the files were created from still equal their contents', async () => {
-  for (const [name, make] of Object.entries(goldenSessions))
-    assert.deepStrictEqual(AgentSession.fromJSON(await documentOf(name)), make());
+  test.each(Object.entries(facts))('%s.json', async (name, check) => {
+    const document = await documentOf(version, name);
+    const session = AgentSession.fromJSON(structuredClone(document));
+    check(session);
+    expectSound(session.state);
+    expect(Object.isFrozen(session)).toBe(true);
+    assert.deepStrictEqual(JSON.parse(JSON.stringify(session)), document);
+    expect(document).toMatchObject({ version });
+  });
+
+  test('the sessions that the files were created from still equal their contents', async () => {
+    for (const [name, make] of Object.entries(sessions)) {
+      const { endedExecutions: _, ...expected } = make();
+      const { endedExecutions: __, ...read } = AgentSession.fromJSON(await documentOf(version, name));
+      assert.deepStrictEqual(read, expected);
+    }
+  });
 });
 
 test('only the relations to other sessions may be absent, and an unknown member is refused', async () => {
-  const document = await documentOf('child');
+  const document = await documentOf(1, 'child');
   const isRefused = (changed: object): boolean => {
     try {
       AgentSession.fromJSON(structuredClone(changed));
@@ -130,7 +178,7 @@ test('only the relations to other sessions may be absent, and an unknown member 
 });
 
 test('an existing golden session is never written again', async () => {
-  expect(goldenSessionFolder).toBe(folder);
+  expect([...goldenSessionFolders.keys()]).toEqual([folderOf(1), folderOf(2)]);
   const other = await mkdtemp(join(tmpdir(), 'holdfast-golden-'));
   try {
     await writeFile(join(other, 'created.json'), 'as it was');

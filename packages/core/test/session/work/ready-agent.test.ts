@@ -3,6 +3,7 @@ import {
   approve,
   changeStatus,
   createAgentLoop,
+  describe as describeSession,
   MemorySessionStore,
   pendingApprovals,
   resume,
@@ -73,6 +74,32 @@ describe('the run context of a session', () => {
       { sessionId, agentName: 'clerk', executionStatus: 'pending' },
       { sessionId, agentName: 'clerk', executionStatus: 'pending' },
     ]);
+  });
+
+  test('is created from the owner and the labels, by any worker', async () => {
+    const { clock, store, workerWith } = await world();
+    const users = new Map([['ada', 'Ada of Oslo']]);
+    const contextOf = async (of: SessionInfo): Promise<Shop> => ({
+      user: `${users.get(of.owner ?? '')}, plan ${of.labels?.['plan']}`,
+      of,
+    });
+    const dying = new AbortController();
+    const dies: ScriptedAnswer = () => {
+      dying.abort(new RunAbort('lost'));
+      return call('whoAmI');
+    };
+    const first = workerWith(contextOf, clerkLoop(call('whoAmI'), dies)).for('ada');
+    const { sessionId } = await first.create({ definition, labels: { plan: 'free' } });
+    await first.execute(sessionId, sendMessage('Hello'), { signal: dying.signal });
+    clock.advance(60_000);
+    expect((await store.load(sessionId))?.state.status).toBe('inProgress');
+    const second = workerWith(contextOf, clerkLoop(call('whoAmI'), 'Done.', call('whoAmI'), 'Done.'));
+    await second.advance(sessionId); // a worker of all owners
+    const user = (plan: string): string => `Ada of Oslo, plan ${plan} of ${sessionId}`;
+    expect(valuesOf(await second.get(sessionId))).toEqual([user('free'), user('free')]);
+    await second.execute(sessionId, describeSession({ labels: { plan: 'paid' } }));
+    expect(valuesOf(await second.execute(sessionId, sendMessage('Again')))).toEqual([user('paid')]);
+    expect(JSON.stringify(await store.load(sessionId))).not.toContain('Ada of Oslo"');
   });
 
   test('is created once when an action runs the agent several times', async () => {

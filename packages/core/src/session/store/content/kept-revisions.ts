@@ -1,5 +1,11 @@
-import type { Read } from '../../../document.ts';
-import { DocumentReader, readCount, readString, shapeReader, readJson } from '../../../document.ts';
+import {
+  DocumentReader,
+  orderedReader,
+  readCount,
+  readFrozenList,
+  readString,
+  shapeReader,
+} from '../../../document.ts';
 import type { JsonValue } from '../../../json.ts';
 import type { AgentSession } from '../../session.ts';
 import type { SessionInfo } from '../../session-info.ts';
@@ -9,6 +15,7 @@ import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from './save-plan.ts';
 import type { ArchiveChange } from '../session-backend.ts';
 import type { SavePlan } from './session-content.ts';
+import { parsePart } from './session-content.ts';
 import type { SessionRecord } from '../record/session-record.ts';
 
 /** The archive with one entry for each kept revision, at the position of its version. */
@@ -74,46 +81,46 @@ function lengthOf({ head, values, lists }: SavePlan): number {
 }
 
 function planJson({ head, values, lists }: SavePlan): JsonValue {
-  return [
+  return {
     head,
-    [...values].map(([name, text]) => [name, text ?? null]),
-    lists.map(({ name, keep, append }) => [name, keep, [...append]]),
-  ];
+    values: [...values].map(([name, text]) => ({ name, ...(text !== undefined && { text }) })),
+    lists: lists.map(({ name, keep, append }) => ({ name, keep, append: [...append] })),
+  };
 }
 
-const readPlan: Read<SavePlan> = (reader, value) => {
-  const [head, values, lists] = reader.list(value, readJson);
-  if (typeof head !== 'string' || !Array.isArray(values) || !Array.isArray(lists))
-    return reader.fail('a head, values and lists', value);
-  return {
-    isWhole: false,
-    head,
-    values: new Map((values as [string, string | null][]).map(([name, text]) => [name, text ?? undefined])),
-    lists: (lists as [string, number, string[]][]).map(([name, keep, append]) => ({ name, keep, append })),
-  };
-};
+const readPlanParts = shapeReader({
+  head: readString,
+  values: readFrozenList(shapeReader({ name: readString, 'text?': readString })),
+  lists: readFrozenList(
+    shapeReader({ name: readString, keep: readCount, append: readFrozenList(readString) }),
+  ),
+});
 
-const readEntry = shapeReader({
+function planOf({ head, values, lists }: ReturnType<typeof readPlanParts>): SavePlan {
+  return { isWhole: false, head, values: new Map(values.map(({ name, text }) => [name, text])), lists };
+}
+
+const readEntry = orderedReader({
   info: readSessionInfo,
   'checkpoint?': readString,
   'workerId?': readString,
   writtenLength: readCount,
+  'undo?': readPlanParts,
 });
 
 /** Reads an entry. @throws StateFormatError */
 export function readRevision(json: string): StoredRevision {
-  return DocumentReader.read(JSON.parse(json), (reader, value) => {
-    const { undo, ...members } = reader.object(value);
-    const { checkpoint, workerId, writtenLength } = readEntry(reader, members);
-    const info = readSessionInfo(reader, members['info']);
-    const shown = Object.freeze({
-      ...lastRevision({ info }),
-      ...(checkpoint !== undefined && { checkpoint }),
-      ...(workerId !== undefined && { workerId }),
-      writtenLength,
-    });
-    return { shown, info, undo: undo === undefined ? undefined : readPlan(reader, undo) };
+  const { info, undo, checkpoint, workerId, writtenLength } = DocumentReader.read(
+    parsePart(json, 'a kept revision'),
+    readEntry,
+  );
+  const shown = Object.freeze({
+    ...lastRevision({ info }),
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(workerId !== undefined && { workerId }),
+    writtenLength,
   });
+  return { shown, info, undo: undo && planOf(undo) };
 }
 
 /** The last revision of a session whose store keeps no others. */

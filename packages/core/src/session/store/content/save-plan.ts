@@ -14,7 +14,7 @@ import type { Message, Messages } from '../../../state/messages/messages.ts';
 import { Metadata } from '../../../state/metadata.ts';
 import { AgentSession, writeSession } from '../../session.ts';
 import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
-import { unreadablePart } from './session-content.ts';
+import { parsePart, unreadablePart } from './session-content.ts';
 import type { SessionInfo } from '../../session-info.ts';
 
 /** The saved parts of a session, for the next save. */
@@ -269,9 +269,10 @@ function joinedDocument(
   { version, document, values }: Head,
   { steps, others, sections }: SavedLists,
   content: SessionContent,
-  { sessionId, parentId, owner, title, labels, totals, status, createdAt, updatedAt }: SessionInfo,
+  info: SessionInfo,
   incarnation: string,
 ): object {
+  const { sessionId, parentId, status, createdAt, updatedAt } = info;
   const value = (name: string): JsonValue | undefined =>
     values.includes(name) ? parsePart(content.values.get(name), `the value "${name}"`) : undefined;
   const { execution, ...state } = document['state'] as JsonObject;
@@ -285,10 +286,7 @@ function joinedDocument(
     ...document,
     sessionId,
     parentId,
-    owner,
-    title,
-    labels,
-    totals,
+    ...(document['version'] !== 1 && sinceVersion2(info)),
     status,
     createdAt,
     updatedAt,
@@ -302,6 +300,11 @@ function joinedDocument(
       execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
     }),
   });
+}
+
+/** The facts that a document has since version 2. Without them, it is written as version 1. */
+function sinceVersion2({ owner, title, labels, totals }: SessionInfo): object {
+  return { owner, title, labels, totals };
 }
 
 /**
@@ -364,13 +367,4 @@ function parsedHead(text: string): Head {
     throw unreadablePart('the head', 'a document, the names of values, and lists with their lengths', head);
   }
   return head as unknown as Head;
-}
-
-function parsePart(text: string | undefined, what: string): JsonValue {
-  if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch (cause) {
-    throw unreadablePart(what, 'JSON', text, cause);
-  }
 }

@@ -1,4 +1,5 @@
 import { describeValue, StateFormatError } from '../../../errors.ts';
+import type { JsonValue } from '../../../json.ts';
 
 /** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
 export interface SessionContent {
@@ -89,4 +90,14 @@ export function unreadablePart(
   cause?: unknown,
 ): StateFormatError {
   return new StateFormatError(what, expected, describeValue(found), { cause });
+}
+
+/** Parses a stored text. @throws StateFormatError for a text that is missing or not JSON. */
+export function parsePart(text: string | undefined, what: string): JsonValue {
+  if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    throw unreadablePart(what, 'JSON', text, cause);
+  }
 }
