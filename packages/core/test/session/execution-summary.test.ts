@@ -62,6 +62,18 @@ test('the messages of earlier executions do not count, with and without tags', a
   expect(executions.map(({ firstMessageId }) => firstMessageId)).toEqual(['m2', 'm1']);
 });
 
+test('an execution without a response has the message that it was to respond to', async () => {
+  const agents = { helper: createAgentLoop({ driver: scriptedDriver() }) };
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents });
+  const { sessionId } = await runtime.create({ definition: { name: 'helper' }, budget: { deadline: 1 } });
+  for (const id of ['m1', 'm2']) await runtime.execute(sessionId, sendMessage('Hello', { id }));
+  const { executions } = await runtime.executions(sessionId);
+  expect(executions.map(({ firstMessageId, lastMessageId }) => [firstMessageId, lastMessageId])).toEqual([
+    ['m2', 'm2'],
+    ['m1', 'm1'],
+  ]);
+});
+
 test('an unfinished execution has no end, and messages that are gone are not named', async () => {
   const started = told().withExecutionStarted(5_000);
   const summary = summaryOf(started);
