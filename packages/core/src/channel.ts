@@ -10,7 +10,9 @@ export type {
 } from './channel/session-channel.ts';
 export { readChannelEntry, writeChannelEntry } from './channel/channel-entry.ts';
 export type { ChannelChange, ChannelEntry } from './channel/channel-entry.ts';
-export { ChannelUnavailableError } from './channel/channel-errors.ts';
+export { channelClosed, ChannelUnavailableError } from './channel/channel-errors.ts';
+export { ChannelListeners } from './channel/channel-listeners.ts';
+export { ChannelSubscription, readChannelNews } from './channel/channel-subscription.ts';
 export { MemorySessionChannel } from './channel/memory-session-channel.ts';
 export type { MemorySessionChannelOptions } from './channel/memory-session-channel.ts';
 export type { PartialResponse } from './channel/partial-response.ts';

@@ -3,6 +3,7 @@ import type { Clock, Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { channelClosed } from './channel-errors.ts';
 import type { ChannelEntry } from './channel-entry.ts';
+import { ChannelListeners, safely } from './channel-listeners.ts';
 import type {
   ChannelCapabilities,
   ChannelNews,
@@ -109,8 +110,8 @@ class MemoryTransport {
   private readonly clock: Clock;
   /** The tails by session, the one that has been unchanged longest first. */
   private readonly tails = new Map<string, Tail>();
-  private readonly subscribers = new Listeners<ChannelNews>();
-  private readonly workers = new Listeners<ChannelNotification>();
+  private readonly subscribers = new ChannelListeners<ChannelNews>();
+  private readonly workers = new ChannelListeners<ChannelNotification>();
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -139,7 +140,7 @@ class MemoryTransport {
   }
 
   onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
-    return this.workers.add(sessionId, safely(listener));
+    return this.workers.add(sessionId, listener);
   }
 
   private removeExpired(now: Instant): void {
@@ -147,26 +148,6 @@ class MemoryTransport {
       if (changedAt > now - TAIL_LIFETIME) return;
       this.tails.delete(sessionId);
     }
-  }
-}
-
-/** Listeners by session. */
-class Listeners<T> {
-  private readonly bySession = new Map<string, Set<(value: T) => void>>();
-
-  add(sessionId: string, listener: (value: T) => void): () => void {
-    const own = (value: T): void => listener(value); // the same function can be added twice
-    const listeners = this.bySession.get(sessionId) ?? new Set();
-    this.bySession.set(sessionId, listeners.add(own));
-    return () => {
-      listeners.delete(own);
-      if (listeners.size === 0 && this.bySession.get(sessionId) === listeners)
-        this.bySession.delete(sessionId);
-    };
-  }
-
-  call(sessionId: string, value: T): void {
-    for (const listener of this.bySession.get(sessionId) ?? []) listener(value);
   }
 }
 
@@ -181,16 +162,5 @@ function inTurn<T>(listener: (value: T) => void, signal: AbortSignal): (value: T
       waiting.shift();
     }
     waiting.length = 0;
-  };
-}
-
-/** Returns a function that calls the listener and ignores what it throws. */
-function safely<T>(listener: (value: T) => void): (value: T) => void {
-  return (value) => {
-    try {
-      listener(value);
-    } catch {
-      // The error of a listener is ignored.
-    }
   };
 }
