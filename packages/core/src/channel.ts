@@ -12,6 +12,7 @@ export { readChannelEntry, writeChannelEntry } from './channel/channel-entry.ts'
 export type { ChannelChange, ChannelEntry } from './channel/channel-entry.ts';
 export { channelClosed, ChannelUnavailableError } from './channel/channel-errors.ts';
 export { ChannelListeners } from './channel/channel-listeners.ts';
+export { readChannelNotification, writeChannelNotification } from './channel/channel-notification.ts';
 export { ChannelSubscription, readChannelNews } from './channel/channel-subscription.ts';
 export { MemorySessionChannel } from './channel/memory-session-channel.ts';
 export type { MemorySessionChannelOptions } from './channel/memory-session-channel.ts';

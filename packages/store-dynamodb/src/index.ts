@@ -1,4 +1,10 @@
 export type { BlobOptions, BlobStore } from './blobs/blob-store.ts';
+export { DynamoDbSessionChannel } from './channel/dynamodb-session-channel.ts';
+export type {
+  DynamoDbChannelOptions,
+  DynamoDbSessionChannelOptions,
+  OpenDynamoDbChannelOptions,
+} from './channel/dynamodb-session-channel.ts';
 export { DynamoDbSessionStore } from './dynamodb-session-store.ts';
 export type {
   DynamoDbSessionStoreOptions,

@@ -1,8 +1,9 @@
 import { newSession } from '@holdfast/conformance';
 import type { AgentSession } from '@holdfast/core';
-import { RedisSessionStore } from '@holdfast/store-redis';
+import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channelHarness, entry, Recorder, testChannelConformance } from './support/channel-harness.ts';
 import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
 import { RedisCluster } from './support/redis-cluster.ts';
 import { until } from './support/redis-server.ts';
@@ -22,6 +23,14 @@ afterAll(async () => {
 
 describe('in a Cluster', () => {
   testConformance(harness(() => client));
+});
+
+describe('channels in a Cluster', () => {
+  // The case of notifications with ids that are alike takes seconds. It passes on one server.
+  testChannelConformance(
+    channelHarness(() => client),
+    (name) => !name.startsWith('notifications: sessions'),
+  );
 });
 
 /** Starts writers on sessions in many buckets. */
@@ -129,6 +138,36 @@ test('sessions of a killed master lose no save that its replica has', async () =
   await goOn(writers, 5);
   await expectWhole(store, writers);
   await store.close();
+  await master?.server.restart();
+  await cluster.healed(3);
+}, 60_000);
+
+test('channels of a killed master continue with its replica', async () => {
+  const worker = await RedisSessionChannel.open({ cluster: cluster.nodes, prefix: newPrefix() });
+  const readers = Array.from({ length: 12 }, () => new Recorder());
+  await Promise.all(
+    readers.map((reader, index) => worker.subscribe(`session ${index}`, reader.listener, reader)),
+  );
+  let n = 0;
+  const publishAll = async (): Promise<void> => {
+    const batch = [entry(n++)];
+    await Promise.allSettled(readers.map((_, index) => worker.publish(`session ${index}`, batch)));
+  };
+  await publishAll();
+  await until('all have read it', () => readers.every(({ received }) => received.length === 1));
+  const [master] = await cluster.masters();
+  await master?.server.kill();
+  const before = n;
+  await until('all have read on', async () => {
+    await publishAll();
+    return readers.every(({ received }) => Number(received.findLast((each) => each !== 'gap')) > before + 1);
+  });
+  for (const { received, abort } of readers) {
+    const shown = received.filter((each) => each !== 'gap');
+    expect(shown).toEqual(shown.toSorted((one, other) => one - other));
+    abort();
+  }
+  await worker.close();
   await master?.server.restart();
   await cluster.healed(3);
 }, 60_000);

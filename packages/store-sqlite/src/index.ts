@@ -1,3 +1,5 @@
+export { SqliteSessionChannel } from './channel/sqlite-session-channel.ts';
+export type { SqliteSessionChannelOptions } from './channel/sqlite-session-channel.ts';
 export { SqliteSessionStore } from './sqlite-session-store.ts';
 export type { OpenSqliteOptions, SqliteSessionStoreOptions } from './sqlite-session-store.ts';
 export type {

@@ -1,4 +1,4 @@
-import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
+import { DynamoDbSessionChannel, DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
 
 const [endpoint = '', table = ''] = process.argv.slice(2);
@@ -7,4 +7,10 @@ const [endpoint = '', table = ''] = process.argv.slice(2);
 export function openChildStore(options: Partial<DynamoDbTableOptions> = {}): Promise<DynamoDbSessionStore> {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   return DynamoDbSessionStore.open({ table, endpoint, region: 'us-east-1', credentials, ...options });
+}
+
+/** A channel on the same table. */
+export function openChildChannel(): Promise<DynamoDbSessionChannel> {
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  return DynamoDbSessionChannel.open({ table, endpoint, region: 'us-east-1', credentials });
 }

@@ -173,6 +173,24 @@ local stored_score = redis.call('ZSCORE', index_key, id)
 if stored_token ~= token or tonumber(stored_score) ~= tonumber(score) then return {time[1], time[2], 0} end
 return {time[1], time[2], redis.call('ZREM', index_key, id)}
 `,
+  'notify-worker': `-- Notifies the worker of a session. Keeps the notification for a moment, for a worker that has just claimed the session and
+-- is not subscribed yet.
+--
+-- KEYS  1  last_key       the last notification of the session
+-- ARGV  1  notify_channel the shard channel of notifications
+--       2  text           the notification
+--       3  lifetime       the milliseconds for which it is kept
+--
+-- Returns the number of subscribers that received it.
+
+local last_key = KEYS[1]
+local notify_channel = ARGV[1]
+local text = ARGV[2]
+local lifetime = ARGV[3]
+
+redis.call('SET', last_key, text, 'PX', lifetime)
+return redis.call('SPUBLISH', notify_channel, text)
+`,
   'prepare-prefix': `-- Returns how sessions are stored under a prefix. Writes it first, if the prefix is new.
 --
 -- KEYS  1  meta_key  the hash that describes the prefix
@@ -190,6 +208,57 @@ if redis.call('EXISTS', meta_key) == 0 then
   redis.call('HSET', meta_key, 'schema', schema, 'buckets', buckets)
 end
 return {time[1], time[2], redis.call('HMGET', meta_key, 'schema', 'buckets')}
+`,
+  'publish-entries': `-- Appends entries to the tail of a session, and wakes its subscribers. The ids of entries are \`generation-number\`: the
+-- generation is the time in microseconds at which the tail began, and the number counts from 0 without a gap.
+--
+-- KEYS  1  tail_key     the stream of the session
+-- ARGV  1  wake_channel the shard channel of the tail
+--       2  longest      the number of entries that the tail keeps at least
+--       3  lifetime     the milliseconds after which an unchanged tail expires
+--       4  is_trimmed   '1' to remove what is before these entries
+--       5…              the texts of the entries
+--
+-- Returns the id of the last entry, or nothing without entries.
+
+local tail_key = KEYS[1]
+local wake_channel = ARGV[1]
+local longest = ARGV[2]
+local lifetime = ARGV[3]
+local is_trimmed = ARGV[4]
+
+local FIRST_TEXT = 5
+
+local function generation_and_next()
+  if redis.call('EXISTS', tail_key) == 0 then
+    local time = redis.call('TIME')
+    return string.format('%.0f', time[1] * 1000000 + time[2]), 0
+  end
+  local info = redis.call('XINFO', 'STREAM', tail_key)
+  for index = 1, #info, 2 do
+    if info[index] == 'last-generated-id' then
+      local generation, number = string.match(info[index + 1], '^(%d+)-(%d+)$')
+      return generation, number + 1
+    end
+  end
+end
+
+if #ARGV < FIRST_TEXT then
+  if is_trimmed == '1' then redis.call('XTRIM', tail_key, 'MAXLEN', 0) end
+  return false
+end
+
+local generation, number = generation_and_next()
+local first = generation .. '-' .. string.format('%.0f', number)
+local last = first
+for index = FIRST_TEXT, #ARGV do
+  last = generation .. '-' .. string.format('%.0f', number + index - FIRST_TEXT)
+  redis.call('XADD', tail_key, 'MAXLEN', '~', longest, last, 'e', ARGV[index])
+end
+if is_trimmed == '1' then redis.call('XTRIM', tail_key, 'MINID', first) end
+redis.call('PEXPIRE', tail_key, lifetime)
+redis.call('SPUBLISH', wake_channel, last)
+return last
 `,
   'read-index': `-- Reads the entries of an index that follow a position, in its order: by score, then by the bytes of the id.
 --

@@ -21,6 +21,9 @@ export const DROP_INDEX_ENTRY = script('drop-index-entry', { isWrite: true });
 export const COMPARE_AND_SET = script('compare-and-set', { isWrite: true });
 export const WORKERS = script('workers', { isWrite: true });
 export const SPEND = script('spend', { isWrite: true });
+/** Of channels only, which define them on clients of their own. */
+export const PUBLISH_ENTRIES = script('publish-entries', { isWrite: true });
+export const NOTIFY_WORKER = script('notify-worker', { isWrite: true });
 
 export const SCRIPTS = [
   PREPARE_PREFIX,

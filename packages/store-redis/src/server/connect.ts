@@ -1,5 +1,5 @@
 import type { Cluster, ClusterNode, ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import type { RedisClient } from './redis-client.ts';
+import type { RedisChannelClient } from './redis-client.ts';
 
 /** Where the server is: a URL, the `RedisOptions` of ioredis (which include Sentinel), or the nodes of a Cluster. */
 export type RedisConnection =
@@ -7,22 +7,26 @@ export type RedisConnection =
   | { readonly redis: RedisOptions }
   | { readonly cluster: readonly ClusterNode[]; readonly clusterOptions?: ClusterOptions };
 
-/** A client that the store created. */
+/** A client that the package created. */
 export interface OwnClient {
-  readonly client: RedisClient;
+  readonly client: RedisChannelClient;
   readonly close: () => Promise<void>;
 }
 
-/** Creates a client of ioredis. The client connects with its first command. */
-export async function connect(connection: RedisConnection): Promise<OwnClient> {
+/** Creates a client of ioredis. With `lazyConnect`, it connects with its first command only. */
+export async function connect(
+  connection: RedisConnection,
+  { lazyConnect = false }: { readonly lazyConnect?: boolean } = {},
+): Promise<OwnClient> {
   // Imported here only, because a caller that passes a client may not have ioredis.
   const { Cluster, Redis } = await import('ioredis');
+  const lazy = lazyConnect && { lazyConnect };
   const client =
     'cluster' in connection
-      ? new Cluster([...connection.cluster], clusterOptions(connection.clusterOptions))
+      ? new Cluster([...connection.cluster], { ...clusterOptions(connection.clusterOptions), ...lazy })
       : 'url' in connection
-        ? new Redis(connection.url, { ...connection.redis, ...REPLIES })
-        : new Redis({ ...connection.redis, ...REPLIES });
+        ? new Redis(connection.url, { ...connection.redis, ...REPLIES, ...lazy })
+        : new Redis({ ...connection.redis, ...REPLIES, ...lazy });
   return { client, close: () => closeClient(client) };
 }
 

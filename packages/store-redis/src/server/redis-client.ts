@@ -34,7 +34,13 @@ export interface RedisClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-export function isCluster(client: RedisClient): boolean {
+/** A client whose options a channel uses: a `Redis` or `Cluster` of ioredis 6, or a `Redis` of ioredis 5 or iovalkey. */
+export interface RedisChannelClient extends RedisClient {
+  /** Creates a client with the same options and others. */
+  readonly duplicate: (first?: never, second?: never) => object;
+}
+
+export function isCluster(client: Pick<RedisClient, 'nodes'>): boolean {
   return typeof client.nodes === 'function';
 }
 

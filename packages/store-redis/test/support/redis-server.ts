@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -78,6 +79,11 @@ export class RedisServer {
     if (!child || !this.isRunning) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
+  }
+
+  /** Deletes the data on disk of a server that was killed. */
+  async lose(): Promise<void> {
+    await rm(path.join(this.folder, 'appendonlydir'), { recursive: true, force: true });
   }
 
   /** Stops the process: the server sends no replies, and its connections stay open. */

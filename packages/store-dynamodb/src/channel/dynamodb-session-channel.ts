@@ -1,0 +1,142 @@
+import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { channelClosed, ChannelSubscription, writeChannelNotification } from '@holdfast/core/channel';
+import type {
+  ChannelCapabilities,
+  ChannelNews,
+  ChannelNotification,
+  SessionChannel,
+  SubscribeOptions,
+} from '@holdfast/core/channel';
+import { mustBe, optionsCheck } from '@holdfast/core/store';
+import type { OptionChecks } from '@holdfast/core/store';
+import { CLIENT_CHECKS, newClient } from '../table/client.ts';
+import type { DynamoDbSender } from '../table/requests.ts';
+import { TABLE_NAME } from '../table/table-definition.ts';
+import { ChannelPoll } from './channel-poll.ts';
+import { ChannelTable } from './channel-table.ts';
+
+/** The options of a channel, without its client. */
+export interface DynamoDbChannelOptions {
+  /** The name of the table of the sessions. */
+  readonly table: string;
+  /** The seconds between two polls, default 0.8, at most 1. A poll costs half a read unit or more for each session. */
+  readonly pollSeconds?: number | undefined;
+}
+
+/** The options of `new DynamoDbSessionChannel`. */
+export interface DynamoDbSessionChannelOptions extends DynamoDbChannelOptions {
+  /** A `DynamoDBClient`, which the caller closes. */
+  readonly client: DynamoDbSender;
+}
+
+/** The options of `DynamoDbSessionChannel.open`, which are those of its client too. */
+export interface OpenDynamoDbChannelOptions
+  extends DynamoDbChannelOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
+
+const DEFAULT_POLL_SECONDS = 0.8;
+const LONGEST_POLL_SECONDS = 1;
+const CAPABILITIES: ChannelCapabilities = Object.freeze({ tail: 'saves', delivery: 'polled' });
+
+const CHECKS: OptionChecks<DynamoDbChannelOptions> = {
+  table: mustBe.required(TABLE_NAME),
+  pollSeconds: mustBe.number(Number.MIN_VALUE, LONGEST_POLL_SECONDS),
+};
+const ADVICE = { tableName: 'use "table"', TableName: 'use "table"', pollMilliseconds: 'use "pollSeconds"' };
+
+const checkOptions = optionsCheck<DynamoDbSessionChannelOptions>(
+  'DynamoDbSessionChannel',
+  {
+    ...CHECKS,
+    client: mustBe.required(
+      mustBe.objectWith('a DynamoDBClient, or use DynamoDbSessionChannel.open({ table })', ['send']),
+    ),
+  },
+  ADVICE,
+);
+const checkOpenOptions = optionsCheck<OpenDynamoDbChannelOptions>(
+  'DynamoDbSessionChannel.open',
+  { ...CHECKS, ...CLIENT_CHECKS },
+  ADVICE,
+);
+
+/**
+ * Connects workers, readers and callers through the table of the sessions. It transports no deltas: readers see one saved
+ * step after another. A process polls the sessions that it reads or works on.
+ *
+ * @example
+ * const channel = new DynamoDbSessionChannel({ client: new DynamoDBClient({}), table: 'sessions' });
+ */
+export class DynamoDbSessionChannel implements SessionChannel {
+  readonly capabilities = CAPABILITIES;
+  private readonly table: ChannelTable;
+  private readonly poll: ChannelPoll;
+  private readonly subscriptions = new Set<ChannelSubscription>();
+  private ownClient: DynamoDBClient | undefined;
+  private isClosed = false;
+
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
+  constructor(options: DynamoDbSessionChannelOptions) {
+    const { client, table, pollSeconds = DEFAULT_POLL_SECONDS } = checkOptions(options);
+    this.table = new ChannelTable(client, table);
+    this.poll = new ChannelPoll(this.table, pollSeconds * 1_000);
+  }
+
+  /**
+   * Creates a channel and its client, which `close` destroys. Sends no request yet.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value
+   */
+  static async open(options: OpenDynamoDbChannelOptions): Promise<DynamoDbSessionChannel> {
+    const { credentials, endpoint, region, ...channelOptions } = checkOpenOptions(options);
+    const client = newClient({ credentials, endpoint, region });
+    const channel = new DynamoDbSessionChannel({ ...channelOptions, client });
+    channel.ownClient = client;
+    return channel;
+  }
+
+  /** Writes nothing: the header of a session shows its saves. */
+  async publish(): Promise<void> {
+    this.requireOpen();
+  }
+
+  async subscribe(
+    sessionId: string,
+    listener: (news: ChannelNews) => void,
+    { signal }: SubscribeOptions,
+  ): Promise<void> {
+    this.requireOpen();
+    if (signal.aborted) return;
+    const subscription = new ChannelSubscription(listener, signal, (ended) => {
+      this.subscriptions.delete(ended);
+      this.poll.unsubscribe(sessionId, ended);
+    });
+    this.subscriptions.add(subscription);
+    try {
+      await this.poll.subscribe(sessionId, subscription);
+    } catch (error) {
+      if (subscription.isOver) return;
+      subscription.end();
+      throw error;
+    }
+  }
+
+  async notify(sessionId: string, notification: ChannelNotification): Promise<void> {
+    this.requireOpen();
+    await this.table.putNotification(sessionId, writeChannelNotification(notification));
+  }
+
+  onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
+    if (this.isClosed) return () => undefined;
+    return this.poll.add(sessionId, listener);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const subscription of this.subscriptions) subscription.end();
+    this.poll.close();
+    this.ownClient?.destroy();
+  }
+
+  private requireOpen(): void {
+    if (this.isClosed) throw channelClosed();
+  }
+}

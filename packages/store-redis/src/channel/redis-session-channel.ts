@@ -1,0 +1,190 @@
+import { channelClosed, ChannelSubscription, writeChannelEntry } from '@holdfast/core/channel';
+import type {
+  ChannelCapabilities,
+  ChannelEntry,
+  ChannelNews,
+  ChannelNotification,
+  PublishOptions,
+  SessionChannel,
+  SubscribeOptions,
+} from '@holdfast/core/channel';
+import { mustBe, optionsCheck } from '@holdfast/core/store';
+import { connect } from '../server/connect.ts';
+import type { RedisConnection } from '../server/connect.ts';
+import { checkClient } from '../server/redis-client.ts';
+import type { RedisChannelClient } from '../server/redis-client.ts';
+import { CONNECTION_CHECKS, connectionAdvice, PREFIX, requireConnection } from '../server/server-options.ts';
+import type { AnyConnection } from '../server/server-options.ts';
+import { databaseOf, duplicateClient } from './channel-client.ts';
+import { channelKeys } from './channel-keys.ts';
+import type { ChannelKeys } from './channel-keys.ts';
+import { RedisTail } from './redis-tail.ts';
+import { ShardSubscriber } from './shard-subscriber.ts';
+import { ChannelServer } from './channel-server.ts';
+import { WorkerListeners } from './worker-listeners.ts';
+
+/** The options of a channel in Redis, without its connection. */
+export interface RedisChannelOptions {
+  /** The start of all keys, without braces; default `holdfast`. A store can have the same prefix. */
+  readonly prefix?: string | undefined;
+}
+
+/** The options of a channel with the options of a client. */
+export interface RedisSessionChannelOptions extends RedisChannelOptions {
+  /**
+   * A client with `duplicate()`. The channel connects two clients with its options, and does not use the client itself.
+   */
+  readonly client: RedisChannelClient;
+}
+
+/** The tail of one session, with its subscriptions. */
+interface OpenTail {
+  readonly tail: RedisTail;
+  /** Resolves when the server has confirmed the subscription to the wake-up messages. */
+  readonly isOpen: Promise<void>;
+  readonly subscriptions: Set<ChannelSubscription>;
+}
+
+const ADVICE = connectionAdvice('RedisSessionChannel');
+const CAPABILITIES: ChannelCapabilities = Object.freeze({ tail: 'deltas', delivery: 'pushed' });
+
+const checkOptions = optionsCheck<RedisSessionChannelOptions>(
+  'RedisSessionChannel',
+  { prefix: PREFIX, client: mustBe.required(mustBe.objectWith('a client', ['duplicate'])) },
+  { ...ADVICE, url: 'use RedisSessionChannel.open({ url })', redis: 'use "client"' },
+);
+
+const checkOpenOptions = optionsCheck<RedisChannelOptions & AnyConnection>(
+  'RedisSessionChannel.open',
+  { ...CONNECTION_CHECKS, prefix: PREFIX },
+  { ...ADVICE, client: 'use new RedisSessionChannel({ client })' },
+);
+
+/**
+ * Connects workers, readers and callers through Redis or Valkey. A process has two connections for all its sessions; in a
+ * Cluster, as many as ioredis needs.
+ *
+ * @example
+ * const channel = await RedisSessionChannel.open({ url: 'redis://localhost' });
+ */
+export class RedisSessionChannel implements SessionChannel {
+  readonly capabilities = CAPABILITIES;
+  private readonly keysOf: (sessionId: string) => ChannelKeys;
+  private readonly server: ChannelServer;
+  private readonly subscriber: ShardSubscriber;
+  private readonly tails = new Map<string, OpenTail>();
+  private readonly workers: WorkerListeners;
+  private isClosed = false;
+
+  /**
+   * Creates a channel with the options of a client, and connects.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
+   */
+  constructor(options: RedisSessionChannelOptions) {
+    const { client, prefix = 'holdfast' } = checkOptions(options);
+    checkClient(client);
+    const database = databaseOf(client);
+    this.keysOf = (sessionId) => channelKeys(prefix, database, sessionId);
+    this.server = new ChannelServer(duplicateClient(client));
+    this.subscriber = new ShardSubscriber(duplicateClient(client), () => {
+      for (const { tail } of this.tails.values()) tail.restore();
+      this.workers.restore();
+    });
+    this.workers = new WorkerListeners(this.server, this.subscriber, this.keysOf);
+  }
+
+  /**
+   * Creates a channel, and connects.
+   * @throws ChannelUnavailableError when no server replies; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option,
+   * an invalid value or a missing server.
+   */
+  static async open(options: RedisChannelOptions & RedisConnection): Promise<RedisSessionChannel> {
+    const { url, redis, cluster, prefix } = checkOpenOptions<RedisChannelOptions & AnyConnection>(options);
+    requireConnection({ url, redis, cluster }, 'RedisSessionChannel');
+    const { client, close } = await connect(options, { lazyConnect: true });
+    const channel = new RedisSessionChannel({ client, prefix });
+    try {
+      await close();
+      await channel.server.ping();
+      return channel;
+    } catch (error) {
+      await channel.close();
+      throw error;
+    }
+  }
+
+  async publish(
+    sessionId: string,
+    batch: readonly ChannelEntry[],
+    { trim = false }: PublishOptions = {},
+  ): Promise<void> {
+    this.requireOpen();
+    if (batch.length === 0 && !trim) return;
+    await this.server.publish(this.keysOf(sessionId), batch.map(writeChannelEntry), trim);
+  }
+
+  async subscribe(
+    sessionId: string,
+    listener: (news: ChannelNews) => void,
+    { signal }: SubscribeOptions,
+  ): Promise<void> {
+    this.requireOpen();
+    if (signal.aborted) return;
+    const open = this.openTail(sessionId);
+    const subscription = new ChannelSubscription(listener, signal, () =>
+      this.leave(sessionId, open, subscription),
+    );
+    open.subscriptions.add(subscription);
+    try {
+      await open.isOpen;
+      await open.tail.join(subscription);
+    } catch (error) {
+      if (subscription.isOver) return;
+      subscription.end();
+      throw error;
+    }
+  }
+
+  async notify(sessionId: string, notification: ChannelNotification): Promise<void> {
+    this.requireOpen();
+    await this.workers.notify(sessionId, notification);
+  }
+
+  onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
+    if (this.isClosed) return () => undefined;
+    return this.workers.add(sessionId, listener);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const { subscriptions } of this.tails.values())
+      for (const subscription of subscriptions) subscription.end();
+    this.workers.clear();
+    this.subscriber.close();
+    this.server.close();
+  }
+
+  private requireOpen(): void {
+    if (this.isClosed) throw channelClosed();
+  }
+
+  private openTail(sessionId: string): OpenTail {
+    const known = this.tails.get(sessionId);
+    if (known) return known;
+    const { tail: key, wake } = this.keysOf(sessionId);
+    const tail = new RedisTail((after) => this.server.read(key, after));
+    const isOpen = this.subscriber.add(wake, (id) => tail.announce(id));
+    const created = { tail, isOpen, subscriptions: new Set<ChannelSubscription>() };
+    this.tails.set(sessionId, created);
+    return created;
+  }
+
+  /** Ends a subscription. The last one ends the tail. */
+  private leave(sessionId: string, open: OpenTail, subscription: ChannelSubscription): void {
+    open.subscriptions.delete(subscription);
+    open.tail.leave(subscription);
+    if (open.subscriptions.size > 0 || this.tails.get(sessionId) !== open) return;
+    this.tails.delete(sessionId);
+    this.subscriber.remove(this.keysOf(sessionId).wake);
+  }
+}

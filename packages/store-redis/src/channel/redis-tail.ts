@@ -1,0 +1,145 @@
+import { readChannelNews } from '@holdfast/core/channel';
+import type { ChannelNews, ChannelSubscription } from '@holdfast/core/channel';
+import { isLaterEntry, isNextEntry, readEntryId } from './entry-id.ts';
+import type { EntryId } from './entry-id.ts';
+
+/** An entry as the stream holds it. */
+export interface TailEntry {
+  readonly id: EntryId;
+  readonly text: string;
+}
+
+/** Reads the entries of a tail after an entry; all entries without one. */
+export type ReadTail = (after: EntryId | undefined) => Promise<readonly TailEntry[]>;
+
+/** A subscription that waits for the present tail. */
+interface Joining {
+  readonly subscription: ChannelSubscription;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Milliseconds between a failed read and the next. */
+const RETRY_PAUSE = 500;
+const GAP: ChannelNews = Object.freeze({ type: 'gap' });
+
+/**
+ * The tail of one session, as this process reads it. One read serves all its subscriptions. Messages of the server only
+ * tell that there is more to read, so it does not matter when one is lost or late.
+ */
+export class RedisTail {
+  private readonly read: ReadTail;
+  private readonly members = new Set<ChannelSubscription>();
+  private joining: Joining[] = [];
+  /** The last entry that the members have received, and its text. */
+  private cursor: EntryId | undefined;
+  private lastText: string | undefined;
+  /** The last entry that the server has announced. */
+  private announced: EntryId | undefined;
+  /** True after a broken connection, until a read shows whether entries are missing. */
+  private isInDoubt = false;
+  private isReading = false;
+  private mustRead = false;
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(read: ReadTail) {
+    this.read = read;
+  }
+
+  /** Gives a subscription the present tail, and then what follows. */
+  async join(subscription: ChannelSubscription): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.joining.push({ subscription, resolve, reject });
+      this.readOn();
+    });
+  }
+
+  leave(subscription: ChannelSubscription): void {
+    this.members.delete(subscription);
+    if (this.members.size === 0) clearTimeout(this.retry);
+  }
+
+  /** Reads on, because the server has announced an entry. */
+  announce(id: string): void {
+    this.announced = readEntryId(id);
+    this.readOn();
+  }
+
+  /** Reads on, because announcements may have been lost. */
+  restore(): void {
+    if (this.members.size === 0) return;
+    this.isInDoubt = true;
+    this.readOn();
+  }
+
+  private readOn(): void {
+    this.mustRead = true;
+    if (!this.isReading) void this.readAll();
+  }
+
+  private async readAll(): Promise<void> {
+    clearTimeout(this.retry);
+    this.isReading = true;
+    while (this.mustRead) {
+      this.mustRead = false;
+      await this.readOnce();
+    }
+    this.isReading = false;
+  }
+
+  private async readOnce(): Promise<void> {
+    const { announced } = this;
+    const joining = this.joining.splice(0);
+    const isWhole = joining.length > 0 || this.isInDoubt;
+    try {
+      const entries = await this.read(isWhole ? undefined : this.cursor);
+      this.deliver(entries, announced);
+      for (const { subscription, resolve } of joining) {
+        if (!subscription.isOver) this.members.add(subscription);
+        subscription.receive(newsOf(entries));
+        resolve();
+      }
+    } catch (error) {
+      for (const { reject } of joining) reject(error);
+      if (this.members.size > 0) this.retry = setTimeout(() => this.readOn(), RETRY_PAUSE);
+    }
+  }
+
+  /** Calls the members with the entries that they do not have, and with a gap where entries are missing. */
+  private deliver(entries: readonly TailEntry[], announced: EntryId | undefined): void {
+    const { cursor } = this;
+    const added = entries.filter(({ id }) => isAdded(id, cursor));
+    const news: ChannelNews[] = [];
+    if (this.isMissing(entries, added[0])) news.push(GAP);
+    news.push(...newsOf(added));
+    let last = added.at(-1)?.id ?? cursor;
+    if (announced && isLaterEntry(announced, last)) {
+      last = announced;
+      news.push(GAP);
+    }
+    if (last !== cursor) this.lastText = last === announced ? undefined : added.at(-1)?.text;
+    this.cursor = last;
+    this.isInDoubt = false;
+    for (const member of this.members) member.receive(news);
+  }
+
+  private isMissing(entries: readonly TailEntry[], first: TailEntry | undefined): boolean {
+    if (this.isInDoubt && !entries.some((entry) => this.isLast(entry))) return true;
+    return first !== undefined && !isNextEntry(this.cursor, first.id);
+  }
+
+  /** A replica that became the master can have another entry with the same id, so the text counts too. */
+  private isLast({ id, text }: TailEntry): boolean {
+    const { cursor, lastText } = this;
+    return id.generation === cursor?.generation && id.number === cursor.number && text === lastText;
+  }
+}
+
+/** True for an entry that is not before the cursor. The generations of different tails do not compare. */
+function isAdded({ generation, number }: EntryId, cursor: EntryId | undefined): boolean {
+  return cursor === undefined || generation !== cursor.generation || number > cursor.number;
+}
+
+function newsOf(entries: readonly TailEntry[]): readonly ChannelNews[] {
+  return readChannelNews(entries.map(({ text }) => text));
+}

@@ -1,0 +1,61 @@
+import { channelTests } from '@holdfast/conformance';
+import type { ChannelHarness } from '@holdfast/conformance';
+import type { ChannelEntry, ChannelNews } from '@holdfast/core/channel';
+import { RedisSessionChannel } from '@holdfast/store-redis';
+import type { RedisChannelClient } from '@holdfast/store-redis';
+import { test } from 'vitest';
+import { newPrefix } from './harness.ts';
+
+/** The time in which a message of a local server arrives, also when the machine is busy. */
+const TURN_MILLISECONDS = 5;
+
+/** Creates channels with the options of a client, each under a new prefix. */
+export function channelHarness(client: () => RedisChannelClient): ChannelHarness {
+  let prefix = '';
+  const reopen = async () => {
+    const channel = new RedisSessionChannel({ client: client(), prefix });
+    return { channel, close: () => channel.close() };
+  };
+  const create = () => {
+    prefix = newPrefix();
+    return reopen();
+  };
+  return { create, reopen, tail: true, turnMilliseconds: TURN_MILLISECONDS };
+}
+
+/** Declares a test for each case of channels. Skips the cases that the harness does not support. */
+export function testChannelConformance(
+  cases: ChannelHarness,
+  isIncluded: (name: string) => boolean = () => true,
+): void {
+  for (const { name, skip, run } of channelTests(cases)) {
+    if (!isIncluded(name)) continue;
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
+    test(name, { skip }, run);
+  }
+}
+
+/** An entry with a number. */
+export function entry(n: number): ChannelEntry {
+  const change = {
+    type: 'delta',
+    stepId: 's',
+    attempt: 1,
+    delta: { type: 'text', id: '0', text: '' },
+  } as const;
+  return { incarnation: 'i', epoch: 1, series: 0, n, base: 1, change };
+}
+
+/** A listener that records the numbers of entries, and gaps. It is also the options of its subscription. */
+export class Recorder {
+  readonly received: (number | 'gap')[] = [];
+  private readonly controller = new AbortController();
+  readonly signal: AbortSignal = this.controller.signal;
+
+  readonly listener = (news: ChannelNews): void => {
+    if (news.type === 'gap') this.received.push('gap');
+    else this.received.push(...news.entries.map(({ n }) => n));
+  };
+
+  readonly abort = (): void => this.controller.abort();
+}

@@ -1,0 +1,34 @@
+import { DatabaseSync } from 'node:sqlite';
+import { channelTests } from '@holdfast/conformance';
+import type { CreateChannel } from '@holdfast/conformance';
+import { SqliteSessionChannel } from '@holdfast/store-sqlite';
+import { describe, test } from 'vitest';
+import { temporaryFolders } from '../temporary-folders.ts';
+
+const { newFile } = temporaryFolders();
+let path = '';
+
+const reopen: CreateChannel = async () => {
+  const channel = await SqliteSessionChannel.open({ path, pollSeconds: 0.004 });
+  return { channel, close: () => channel.close() };
+};
+const create: CreateChannel = () => {
+  path = newFile();
+  return reopen();
+};
+const drop = async (): Promise<void> => {
+  const database = new DatabaseSync(path);
+  database.exec('DELETE FROM log; DELETE FROM tails');
+  database.close();
+};
+
+describe('SqliteSessionChannel', () => {
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(channelTests({ create, reopen, drop, tail: true, turnMilliseconds: 5 }))(
+    '$name',
+    ({ skip, run }, context) => {
+      context.skip(skip);
+      return run();
+    },
+  );
+});
