@@ -24,11 +24,12 @@ import type {
   ToolOutcome,
 } from '@holdfast/core';
 import type { AssistantMessage, AssistantPart } from '@holdfast/core/driver';
-import type { SessionContent } from '@holdfast/core/store';
+import type { SavePlan, SessionContent } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { cases } from '../../../../../vitest.properties.ts';
+import { planUndo } from '../../../src/session/store/content/save-plan.ts';
 import { START } from '../../support/arbitraries.ts';
 import { readBack } from '../../support/builders.ts';
 
@@ -226,9 +227,19 @@ class World {
 
   private save(changed: AgentSession, base: Kept | undefined): Kept {
     const session = changed.withRevision({ incarnation: 'i', version: changed.version + 1 }, this.at);
-    const kept = { session, saved: applySavePlan(base?.saved, planSave(session, base?.session)) };
+    const plan = planSave(session, base?.session);
+    const kept = { session, saved: applySavePlan(base?.saved, plan) };
     this.expectSame(this.restored(kept).session, session);
+    if (base) this.compareUndone(kept, base, plan);
     return kept;
+  }
+
+  /** What a kept revision holds leads back to the session before. */
+  private compareUndone({ saved }: Kept, base: Kept, plan: SavePlan): void {
+    const undo = planUndo(base.session, plan);
+    if (undo === undefined) return;
+    const undone = { session: base.session, saved: applySavePlan(saved, undo) };
+    this.expectSame(this.restored(undone).session, base.session);
   }
 
   /** As another process finds it. */

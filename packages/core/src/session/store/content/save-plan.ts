@@ -99,10 +99,12 @@ export function planUndo(base: AgentSession, { values, lists }: SavePlan): SaveP
 function textsFrom(base: AgentSession, { lists, refs }: Written, name: string, from: number): string[] {
   const list = lists.get(name);
   if (list === undefined || list.length <= from) return [];
-  const { execution } = base.state;
-  const elements =
-    name === STEPS && execution ? writeFinishedSteps(execution, refs).slice(from) : list.slice(from);
-  return elements.map((element) => JSON.stringify(element));
+  const { execution, store } = base.state;
+  if (name !== STEPS || !execution) return list.slice(from).map((element) => JSON.stringify(element));
+  // Later saves share the index of `refs`, and it has the positions in their store.
+  const ownRefs = MessageRefWriter.of(store, refs.otherMessages, List.empty());
+  const steps = writeFinishedSteps(execution, ownRefs).slice(from);
+  return steps.map((step) => JSON.stringify(step));
 }
 
 /**
