@@ -264,11 +264,13 @@ export class BackedSessionStore implements SessionStore {
     checkArgument('The id of an item', itemId, mustBe.string);
     const { owner } = checkOwnerOptions(options);
     const { opened, reader } = this;
-    const position = await reader.positionOf(await reader.recordOrThrow(sessionId, owner), itemId);
+    const found = await reader.recordOrThrow(sessionId, owner);
+    const position = await reader.positionOf(found, itemId);
     if (position === undefined) return false;
     const acknowledge = [{ id: itemId, position }];
     return writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
-      const after = withoutItem(record, position, now);
+      const isSame = record.incarnation === found.incarnation; // else the position is that of another item
+      const after = isSame ? withoutItem(record, position, now) : undefined;
       return after ? { after, change: { acknowledge }, answer: true } : { answer: false };
     });
   }

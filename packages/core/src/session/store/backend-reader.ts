@@ -8,7 +8,7 @@ import type { AgentSession } from '../session.ts';
 import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
-import { hasSameContent, isExpired } from './record/session-record.ts';
+import { hasSameContent, isExpired, recordName } from './record/session-record.ts';
 import type { InboxItemRef, InboxPage, LoadOptions } from '../session-claim.ts';
 import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 
@@ -43,6 +43,12 @@ export class BackendReader {
     const record = await this.record(sessionId, owner);
     if (record === undefined) throw new SessionNotFoundError(sessionId);
     return record;
+  }
+
+  /** True when the store still has the same record. */
+  async isCurrent(record: SessionRecord): Promise<boolean> {
+    const current = await this.opened.backend.readRecord(record.info.sessionId);
+    return current !== undefined && recordName(current) === recordName(record);
   }
 
   /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */

@@ -4,7 +4,10 @@ import { leaseClaimOf } from './record/claim-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import type { SessionContent } from './content/session-content.ts';
 import { listedSession, recordDueAt } from './record/session-record.ts';
+import { retryWhileOutdated } from './record/write-record.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
+import type { InboxPage } from '../session-claim.ts';
+import type { StoredSession } from './session-backend.ts';
 
 /** Reads what the store holds about a session, and changes nothing. @throws SessionNotFoundError */
 export async function inspectSession(
@@ -12,9 +15,17 @@ export async function inspectSession(
   sessionId: string,
   owner: string | undefined,
 ): Promise<SessionInspection> {
-  const stored = await reader.stored(sessionId, owner);
-  if (stored === undefined) throw new SessionNotFoundError(sessionId);
-  const { record, content } = stored;
+  return retryWhileOutdated(sessionId, async () => {
+    const stored = await reader.stored(sessionId, owner);
+    if (stored === undefined) throw new SessionNotFoundError(sessionId);
+    const inbox = await reader.inbox(stored.record);
+    // An item that was used or removed meanwhile is not unreadable.
+    const isCurrent = inbox.unreadable.length === 0 || (await reader.isCurrent(stored.record));
+    return isCurrent ? { answer: inspectionOf(stored, inbox) } : undefined;
+  });
+}
+
+function inspectionOf({ record, content }: StoredSession, inbox: InboxPage): SessionInspection {
   return Object.freeze({
     info: listedSession(record),
     incarnation: record.incarnation,
@@ -23,7 +34,7 @@ export async function inspectSession(
     dueAt: recordDueAt(record),
     expiresAt: record.expiresAt,
     waitingItems: waitingItemCount(record.inbox),
-    inbox: await reader.inbox(record),
+    inbox,
     sizes: sizesOf(content),
   });
 }
