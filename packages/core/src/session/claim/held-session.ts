@@ -58,6 +58,8 @@ export class HeldSession {
   readonly hasFailedBefore: boolean;
   /** True once the agent has run under this claim. */
   hasRun = false;
+  /** The session with which the run in progress began, when it was not saved before: the run itself has only its state. */
+  private unsaved: AgentSession | undefined;
   private readonly parts: WorkParts;
   private readonly abortController = new AbortController();
   private readonly claim: HeldClaim;
@@ -136,6 +138,7 @@ export class HeldSession {
     const previousState = this.latest.state;
     const isSaved = session === this.latest || this.parts.savePolicy === 'end';
     const savedSession = isSaved ? session : await this.save(session);
+    this.unsaved = savedSession;
     const { loop, runContext } = await prepare(savedSession);
     const { budget, pastTotals } = savedSession;
     const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };
@@ -144,7 +147,7 @@ export class HeldSession {
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);
-    return this.saveChanges(this.latest.withStatus(savedSession.status).withState(state));
+    return this.saveChanges(this.current.withStatus(savedSession.status).withState(state));
   }
 
   /** Saves the session if it was changed or an inbox item was used. @throws as `save` does. */
@@ -171,6 +174,7 @@ export class HeldSession {
     this.parts.cache.put(this.writer.base);
     // The session gets the written state, not an equal one that the store read back: the run shares structure with it.
     this.latest = saved.withState(session.state);
+    this.unsaved = undefined;
     this.channel.noteSaved(this.latest);
     await callHookAfterWrite(this.parts, 'afterSave', this.latest);
     return this.latest;
@@ -221,6 +225,10 @@ export class HeldSession {
     this.slot.leave();
   }
 
+  private get current(): AgentSession {
+    return this.unsaved ?? this.latest;
+  }
+
   private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
     const { signal, checkpoint, session } = this;
     this.hasRun = true;
@@ -251,7 +259,7 @@ export class HeldSession {
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // not a step of a subagent
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
-      const session = this.latest.withState(state);
+      const session = this.current.withState(state);
       const ready = isBetweenSteps && this.inbox.hasUnused ? await this.withInbox(session) : session;
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
       return (isDue ? await this.saveDuringRun(ready, point) : ready).state;
