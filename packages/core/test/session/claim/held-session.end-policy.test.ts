@@ -16,7 +16,10 @@ async function world(...answers: string[]) {
 test('a title and labels that an action gives before the run are saved', async () => {
   const { store, runtime, sessionId } = await world('Hello.');
   const titled: SessionAction = (session, context) =>
-    sendMessage('Hi')(session.withDescription({ title: 'First words', labels: { channel: 'mail' } }), context);
+    sendMessage('Hi')(
+      session.withDescription({ title: 'First words', labels: { channel: 'mail' } }),
+      context,
+    );
   const session = await runtime.execute(sessionId, titled);
   expect([session.title, session.labels]).toEqual(['First words', { channel: 'mail' }]);
   expect((await store.load(sessionId))?.title).toBe('First words');
@@ -33,6 +36,6 @@ test('an execution that an action ends before the run is listed and counted', as
   };
   const session = await runtime.execute(sessionId, twice);
   const { executions } = await runtime.executions(sessionId);
-  expect(executions).toHaveLength(session.totals.executions);
+  expect([session.totals.executions, executions.length]).toEqual([3, 3]);
   expect(executions.at(-1)?.executionId).toBe(first.state.executionId);
 });
