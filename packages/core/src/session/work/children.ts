@@ -47,5 +47,5 @@ export async function notifyParent(
   await store.enqueue(parentId, { id: execution.executionId, content }).catch((error: unknown) => {
     if (!hasErrorCode(error, 'SESSION_NOT_FOUND')) throw error;
   });
-  if (channel) await notifyWorker(channel, parentId, content);
+  if (channel) void notifyWorker(channel, parentId, content); // a channel that hangs must not keep the claim
 }

@@ -22,7 +22,7 @@ export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'st
 
 /**
  * Returns a store in which only the sessions of one owner exist. A session of another owner behaves as one that does not
- * exist, also as the parent of a new session. Calls that concern sessions of all owners are refused.
+ * exist. Calls that concern sessions of all owners are refused.
  */
 function ownedStore(store: SessionStore, owner: string): SessionStore {
   const requireOwned = (session: AgentSession): void => {
@@ -34,7 +34,7 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
     create: async (session, options) => {
       if (session.owner !== owner)
         throw invalidArgument('The runtime of one owner creates sessions of this owner only.');
-      const { parentId } = session; // a child that ends wakes its parent
+      const { parentId } = session; // the end of the session wakes the parent
       if (parentId !== undefined && !(await store.exists(parentId, own)))
         throw new SessionNotFoundError(parentId);
       return store.create(session, options);

@@ -56,7 +56,10 @@ test('an inspection shows an item that is unreadable', async () => {
   const { backend, store } = await sessionWith('m', 'n');
   backend.damage.set(0, undefined);
   const { inbox } = await store.inspect('a');
-  expect([inbox.unreadable.map(({ position }) => position), inbox.inbox.map(({ id }) => id)]).toEqual([[0], ['n']]);
+  expect([inbox.unreadable.map(({ position }) => position), inbox.inbox.map(({ id }) => id)]).toEqual([
+    [0],
+    ['n'],
+  ]);
 });
 
 test('an inspection of a session that is deleted meanwhile finds none', async () => {
