@@ -48,7 +48,7 @@ export class SessionHistory {
       if (session === undefined) throw new SessionNotFoundError(sessionId);
       last = executionSummary(session.state);
       to = session.totals.executions - (last ? 1 : 0);
-    }
+    } else to = Math.min(to, record.info.totals.executions);
     const count = limit - (last ? 1 : 0);
     const from = Math.max(0, to - count);
     const texts = await this.entries(record, EXECUTIONS, from, to);

@@ -71,3 +71,10 @@ test('the known size of a session follows replaced values and truncated lists', 
   session = await store.save(session.withState(cut), { base: session });
   expect((knownSize(session) ?? Number.NaN) - empty).toBeLessThan(1_500);
 });
+
+test('the pages of executions end for a cursor behind the last execution too', async () => {
+  const store = new MemorySessionStore();
+  await store.create(AgentSession.create({ sessionId: 'a', definition: { name: 'tester' } }));
+  const page = await store.executions('a', { cursor: '99999999999' });
+  expect(page).toEqual({ executions: [], cursor: undefined });
+});
