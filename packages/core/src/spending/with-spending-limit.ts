@@ -52,7 +52,7 @@ export interface SpendingLimitOptions<Context = unknown> {
   readonly expiresInSeconds?: number | undefined;
   /**
    * Called when the ledger did not accept the cost of a call in two attempts. The response is used anyway. Pass the
-   * settlement to `ledger.settle` later.
+   * settlement to `ledger.settle` later. What it throws is ignored.
    */
   readonly onUnsettled?: ((settlement: SpendingSettlement, error: unknown) => void) | undefined;
 }
@@ -195,7 +195,8 @@ class LimitedDriver<Context> implements Driver {
     const settle = (): Promise<void> => ledger.settle(settlement);
     await settle()
       .catch(settle)
-      .catch((error: unknown) => onUnsettled?.(settlement, error));
+      .catch((error: unknown) => onUnsettled?.(settlement, error))
+      .catch(() => undefined); // the response is used whatever the handler throws
   }
 
   /** Ends a reservation. When that fails, the reservation expires by itself. */

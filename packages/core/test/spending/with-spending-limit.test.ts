@@ -16,6 +16,7 @@ import type { SpendingLedger, SpendingLimitOptions } from '@holdfast/core/spendi
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
+import { throwIt } from '../support/builders.ts';
 
 const START = Date.UTC(2027, 0, 31, 10, 30);
 const prices: ModelPrices = { small: { input: 1, output: 10 }, large: { input: 10, output: 100 } };
@@ -359,6 +360,12 @@ describe('a ledger that does not answer', () => {
     expect(unsettled).toEqual([
       { settlement, error: expect.objectContaining({ code: 'STORE_UNAVAILABLE' }) },
     ]);
+  });
+
+  test('after a call, twice: the response is used although onUnsettled throws', async () => {
+    const onUnsettled = (): never => throwIt(new Error('no queue'));
+    const { run } = limited([reply], { ledger: failing({ settle: 2 }), onUnsettled });
+    expect((await run()).finalResponse).toBe('Hi.');
   });
 
   test('after a refused call: the error of the call remains', async () => {
