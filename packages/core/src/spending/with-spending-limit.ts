@@ -52,7 +52,7 @@ export interface SpendingLimitOptions<Context = unknown> {
   readonly expiresInSeconds?: number | undefined;
   /**
    * Called when the ledger did not accept the cost of a call in two attempts. The response is used anyway. Pass the
-   * settlement to `ledger.settle` later. What it throws is ignored.
+   * settlement to `ledger.settle` later. Errors of the function are ignored.
    */
   readonly onUnsettled?: ((settlement: SpendingSettlement, error: unknown) => void) | undefined;
 }
