@@ -1,11 +1,11 @@
 import type { Instant } from '../../clock.ts';
-import type { SessionChannel } from '../../channel/session-channel.ts';
 import { hasErrorCode } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
 import { notifyWorker } from './notify-worker.ts';
+import type { WorkParts } from './runtime-options.ts';
 
 /**
  * Returns the state without its waits for child sessions whose execution has ended or that no longer exist. When no
@@ -37,14 +37,11 @@ export async function withoutEndedChildren(
  */
 export async function notifyParent(
   { sessionId, parentId, state: { execution } }: AgentSession,
-  {
-    store,
-    channel,
-  }: { readonly store: Pick<SessionStore, 'enqueue'>; readonly channel: SessionChannel | undefined },
+  { relatives, channel }: Pick<WorkParts, 'relatives' | 'channel'>,
 ): Promise<void> {
   if (parentId === undefined || !execution?.isTerminal) return;
   const content: InboxContent = { type: 'child-ended', sessionId };
-  await store.enqueue(parentId, { id: execution.executionId, content }).catch((error: unknown) => {
+  await relatives.enqueue(parentId, { id: execution.executionId, content }).catch((error: unknown) => {
     if (!hasErrorCode(error, 'SESSION_NOT_FOUND')) throw error;
   });
   if (channel) void notifyWorker(channel, parentId, content); // a channel that hangs must not keep the claim

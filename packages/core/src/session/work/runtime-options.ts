@@ -141,6 +141,8 @@ export interface ExecuteOptions<Context = unknown> extends Pick<
 /** The parts of a runtime that every task uses. */
 export interface WorkParts {
   readonly store: SessionStore;
+  /** The store without an owner: a parent and its children can be sessions of different owners. */
+  readonly relatives: Pick<SessionStore, 'load' | 'enqueue'>;
   /** The owner of all sessions of the runtime; `undefined`: any. */
   readonly owner: string | undefined;
   readonly agents: AgentCatalog;
@@ -274,6 +276,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
+    relatives: store,
     owner: undefined,
     agents,
     runContext: options.runContext,

@@ -88,10 +88,10 @@ export async function continueExecution(
 async function withInboxAndChildren(
   held: HeldSession,
   before: AgentSession,
-  { store, clock }: WorkParts,
+  { relatives, clock }: WorkParts,
 ): Promise<AgentSession> {
   const session = await held.withInbox(before);
-  return session.withState(await withoutEndedChildren(session.state, store, clock.now()));
+  return session.withState(await withoutEndedChildren(session.state, relatives, clock.now()));
 }
 
 /** Returns the claimed session, ready to work on. After too many attempts, its execution has failed. */
@@ -125,7 +125,7 @@ async function runAgent(
   parts: WorkParts,
 ): Promise<AgentSession> {
   const afterRun = await held.run(session, options.prepare, options.onEvent);
-  const state = await withoutEndedChildren(afterRun.state, parts.store, parts.clock.now());
+  const state = await withoutEndedChildren(afterRun.state, parts.relatives, parts.clock.now());
   return state === afterRun.state || held.signal.aborted
     ? afterRun
     : runAgent(held, afterRun.withState(state), options, parts);

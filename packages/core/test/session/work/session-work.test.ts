@@ -152,6 +152,34 @@ describe('a waiting execution', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
 
+  test('for a child of another owner lasts until the child ends', async () => {
+    const { runtime } = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
+    const { sessionId } = await runtime.create({ definition, owner: 'ada' });
+    await runtime.create({
+      definition: { name: 'child' },
+      sessionId: 'kid',
+      parentId: sessionId,
+      owner: 'bob',
+    });
+    const waiting = await runtime.for('ada').execute(sessionId, sendMessage('Go.'));
+    expect(waiting.state.status).toBe('suspended');
+    await runtime.for('bob').execute('kid', sendMessage('Go.'));
+    await runtime.for('ada').advance(sessionId);
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
+    const { inbox } = await runtime.for('ada').inspect(sessionId);
+    expect(inbox.inbox).toEqual([]);
+  });
+
+  test('for a child of another owner ends with its notice, not at the next look', async () => {
+    const { runtime, store } = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
+    const { sessionId } = await runtime.create({ definition, owner: 'ada' });
+    const kid = { definition: { name: 'child' }, sessionId: 'kid', parentId: sessionId, owner: 'bob' };
+    await runtime.create(kid);
+    await runtime.for('ada').execute(sessionId, sendMessage('Go.'));
+    await runtime.for('bob').execute('kid', sendMessage('Go.'));
+    expect((await store.due()).sessions).toMatchObject([{ sessionId }]);
+  });
+
   /** A parent that waits for a child, and the child with its message. */
   async function family() {
     const made = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
