@@ -148,6 +148,7 @@ export class BackedSessionStore implements SessionStore {
         plan,
         base: undefined,
         keptRevisions,
+        capabilities: this.capabilities,
       });
       const after = createdRecord(created, { expiry, firstRevision }, now);
       const change = { plan, archives: archive && [archive] };
@@ -168,7 +169,7 @@ export class BackedSessionStore implements SessionStore {
     const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
-    const { opened, reader, keptRevisions } = this;
+    const { opened, reader, keptRevisions, capabilities } = this;
     const { acknowledge: refs = [], checkpoint, epoch } = checked;
     const ended = endedExecutionChange(session);
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
@@ -184,7 +185,8 @@ export class BackedSessionStore implements SessionStore {
       if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
       const acknowledge = waitingItemRefs(record, refs);
       if (itemIds) requireSameIds(acknowledge, itemIds);
-      const kept = revisionChange(next, record, { plan, base, keptRevisions, checkpoint, epoch });
+      const saved = { plan, base, keptRevisions, capabilities, checkpoint, epoch };
+      const kept = revisionChange(next, record, saved);
       const after = savedRecord(record, next, checked, { hash, firstRevision: kept.firstRevision }, now);
       const archives = [ended, kept.archive].filter((change) => change !== undefined);
       return { after, change: { plan, acknowledge, archives }, answer: this.reader.remember(next, after) };

@@ -10,7 +10,7 @@ import type { JsonValue } from '../../../json.ts';
 import type { AgentSession } from '../../session.ts';
 import type { SessionInfo } from '../../session-info.ts';
 import { readSessionInfo } from '../../session-info.ts';
-import type { SaveOptions } from '../../session-store.ts';
+import type { SaveOptions, StoreCapabilities } from '../../session-store.ts';
 import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from './save-plan.ts';
 import type { ArchiveChange } from '../session-backend.ts';
@@ -40,13 +40,14 @@ interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
   readonly base: AgentSession | undefined;
   /** The number of revisions to keep, the last one included; 0: none. */
   readonly keptRevisions: number;
+  readonly capabilities: Pick<StoreCapabilities, 'maxValueBytes'>;
 }
 
 /** Returns the entry for a save, and the removal of entries that are no longer kept. */
 export function revisionChange(
   next: AgentSession,
   before: Pick<SessionRecord, 'firstRevision' | 'lease'> | undefined,
-  { plan, base, keptRevisions, checkpoint, epoch }: SavedParts,
+  { plan, base, keptRevisions, checkpoint, epoch, capabilities }: SavedParts,
 ): RevisionChange {
   const { version } = next;
   const first = before?.firstRevision;
@@ -54,19 +55,22 @@ export function revisionChange(
     const archive = first === undefined ? undefined : removal(first, version);
     return { archive, firstRevision: undefined };
   }
-  const undo = base && planUndo(base, plan);
-  const oldest = undo && first !== undefined ? Math.max(first, version - keptRevisions + 1) : version;
   const workerId = epoch === undefined ? undefined : before?.lease?.workerId;
-  const entry = {
-    info: next.info,
-    checkpoint,
-    workerId,
-    writtenLength: lengthOf(plan),
-    undo: undo && planJson(undo),
-  };
-  const put = [{ position: version, json: JSON.stringify(entry) }];
+  const shown = { info: next.info, checkpoint, workerId, writtenLength: lengthOf(plan) };
+  const undo = base && planUndo(base, plan);
+  const whole = undo && JSON.stringify({ ...shown, undo: planJson(undo) });
+  // A save that discards more than one value of the store can hold must be possible: the revisions then begin with it.
+  const kept = whole !== undefined && fitsIn(capabilities, whole) ? whole : undefined;
+  const oldest = kept && first !== undefined ? Math.max(first, version - keptRevisions + 1) : version;
+  const put = [{ position: version, json: kept ?? JSON.stringify(shown) }];
   const removed = first !== undefined && first < oldest ? { from: first, to: oldest } : undefined;
   return { archive: { archive: REVISIONS, put, remove: removed }, firstRevision: oldest };
+}
+
+const encoder = new TextEncoder();
+
+function fitsIn({ maxValueBytes = Infinity }: SavedParts['capabilities'], json: string): boolean {
+  return json.length * 3 <= maxValueBytes || encoder.encode(json).length <= maxValueBytes; // 3: the most bytes of a UTF-16 unit
 }
 
 function removal(from: number, to: number): ArchiveChange {
