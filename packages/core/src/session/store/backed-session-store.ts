@@ -148,7 +148,7 @@ export class BackedSessionStore implements SessionStore {
         plan,
         base: undefined,
         keptRevisions,
-        capabilities: this.capabilities,
+        maxValueBytes: this.capabilities.maxValueBytes,
       });
       const after = createdRecord(created, { expiry, firstRevision }, now);
       const change = { plan, archives: archive && [archive] };
@@ -170,6 +170,7 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
     const { opened, reader, keptRevisions, capabilities } = this;
+    const { maxValueBytes } = capabilities;
     const { acknowledge: refs = [], checkpoint, epoch } = checked;
     const ended = endedExecutionChange(session);
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
@@ -185,7 +186,7 @@ export class BackedSessionStore implements SessionStore {
       if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
       const acknowledge = waitingItemRefs(record, refs);
       if (itemIds) requireSameIds(acknowledge, itemIds);
-      const saved = { plan, base, keptRevisions, capabilities, checkpoint, epoch };
+      const saved = { plan, base, keptRevisions, maxValueBytes, checkpoint, epoch };
       const kept = revisionChange(next, record, saved);
       const after = savedRecord(record, next, checked, { hash, firstRevision: kept.firstRevision }, now);
       const archives = [ended, kept.archive].filter((change) => change !== undefined);

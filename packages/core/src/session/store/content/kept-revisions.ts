@@ -10,7 +10,7 @@ import type { JsonValue } from '../../../json.ts';
 import type { AgentSession } from '../../session.ts';
 import type { SessionInfo } from '../../session-info.ts';
 import { readSessionInfo } from '../../session-info.ts';
-import type { SaveOptions, StoreCapabilities } from '../../session-store.ts';
+import type { SaveOptions } from '../../session-store.ts';
 import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from './save-plan.ts';
 import type { ArchiveChange } from '../session-backend.ts';
@@ -40,14 +40,15 @@ interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
   readonly base: AgentSession | undefined;
   /** The number of revisions to keep, the last one included; 0: none. */
   readonly keptRevisions: number;
-  readonly capabilities: Pick<StoreCapabilities, 'maxValueBytes'>;
+  /** The largest entry that the store accepts, in bytes. Default: any. */
+  readonly maxValueBytes?: number | undefined;
 }
 
 /** Returns the entry for a save, and the removal of entries that are no longer kept. */
 export function revisionChange(
   next: AgentSession,
   before: Pick<SessionRecord, 'firstRevision' | 'lease'> | undefined,
-  { plan, base, keptRevisions, checkpoint, epoch, capabilities }: SavedParts,
+  { plan, base, keptRevisions, checkpoint, epoch, maxValueBytes }: SavedParts,
 ): RevisionChange {
   const { version } = next;
   const first = before?.firstRevision;
@@ -60,7 +61,7 @@ export function revisionChange(
   const undo = base && planUndo(base, plan);
   const whole = undo && JSON.stringify({ ...shown, undo: planJson(undo) });
   // A save that discards more than one value of the store can hold must be possible: the revisions then begin with it.
-  const kept = whole !== undefined && fitsIn(capabilities, whole) ? whole : undefined;
+  const kept = whole !== undefined && fitsIn(maxValueBytes, whole) ? whole : undefined;
   const oldest = kept && first !== undefined ? Math.max(first, version - keptRevisions + 1) : version;
   const put = [{ position: version, json: kept ?? JSON.stringify(shown) }];
   const removed = first !== undefined && first < oldest ? { from: first, to: oldest } : undefined;
@@ -69,7 +70,7 @@ export function revisionChange(
 
 const encoder = new TextEncoder();
 
-function fitsIn({ maxValueBytes = Infinity }: SavedParts['capabilities'], json: string): boolean {
+function fitsIn(maxValueBytes = Infinity, json = ''): boolean {
   return json.length * 3 <= maxValueBytes || encoder.encode(json).length <= maxValueBytes; // 3: the most bytes of a UTF-16 unit
 }
 
