@@ -1,4 +1,4 @@
-import { checkArgument, mustBe } from '../../arguments.ts';
+import { checkArgument, MAX_SECONDS, mustBe } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { newId, systemClock } from '../../clock.ts';
 import { hasErrorCode, invalidArgument } from '../../errors.ts';
@@ -372,7 +372,7 @@ export class BackedSessionStore implements SessionStore {
 
   async announce(worker: AnnouncedWorker, seconds: number): Promise<void> {
     const { workerName, since, sessionIds } = checkWorker(worker);
-    checkArgument('seconds', seconds, mustBe.number(0));
+    checkArgument('seconds', seconds, mustBe.number(0, MAX_SECONDS));
     const seenAt = await this.opened.now();
     const announced = { workerName, since, sessionIds: sessionIds.slice(0, MAX_ANNOUNCED), seenAt };
     await this.backend.announce(announced, seenAt + Math.ceil(seconds * 1_000));

@@ -2,6 +2,7 @@ import type { ArgumentCheck } from '../../arguments.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
+import { SessionId } from '../../state/values/ids.ts';
 import { OWNER } from '../session-facts.ts';
 import type {
   CreateOptions,
@@ -131,9 +132,7 @@ export const checkRevisionQuery = optionsCheck<RevisionQuery>('store.revisions',
 export const checkWorker = optionsCheck<AnnouncedWorker>('store.announce', {
   workerName: mustBe.required(NAME),
   since: mustBe.required(mustBe.instant),
-  sessionIds: mustBe.required(
-    mustBe.listOf('ids of sessions', (value) => typeof value === 'string' && value.isWellFormed()),
-  ),
+  sessionIds: mustBe.required(mustBe.listOf('ids of sessions', (value) => SessionId.is(value))),
 });
 
 const checkSaveNames = optionsCheck<SaveOptions>(

@@ -1,5 +1,6 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import { callAfter } from '../../clock.ts';
+import { newWriteToken } from '../store/record/write-token.ts';
 import type { WorkParts } from './runtime-options.ts';
 
 /** Options of `SessionRuntime.announce`. */
@@ -24,9 +25,10 @@ export async function announceWorker(
   { store, clock, slots }: Pick<WorkParts, 'store' | 'clock' | 'slots'>,
 ): Promise<() => Promise<void>> {
   const { everySeconds = DEFAULT_SECONDS } = checkOptions(options);
-  const since = clock.now();
+  // Processes with the same name, such as those of one host, must not replace each other.
+  const worker = { workerName: `${workerName}/${newWriteToken()}`, since: clock.now() };
   const announce = (seconds: number): Promise<void> =>
-    store.announce({ workerName, since, sessionIds: slots.sessionIds }, seconds);
+    store.announce({ ...worker, sessionIds: slots.sessionIds }, seconds);
   let isOver = false;
   let cancel: () => void = () => undefined;
   let last = Promise.resolve();

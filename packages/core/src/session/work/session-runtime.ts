@@ -160,8 +160,8 @@ export class SessionRuntime<Context = unknown> {
   }
 
   /**
-   * Announces this process in the store, so that `store.workers()` lists it with the sessions that it works on. Returns a
-   * function that ends the announcements.
+   * Announces this process in the store, so that `store.workers()` lists it with the sessions that it works on, under the
+   * `workerName` of the runtime and a random token. Returns a function that ends the announcements.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; what the store throws the first time.
    */
   announce(options: AnnounceOptions = {}): Promise<() => Promise<void>> {
