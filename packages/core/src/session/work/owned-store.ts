@@ -1,7 +1,7 @@
 import { checkArgument } from '../../arguments.ts';
-import { invalidArgument } from '../../errors.ts';
+import { hasErrorCode, invalidArgument } from '../../errors.ts';
 import type { AgentSession } from '../session.ts';
-import { SessionNotFoundError } from '../session-errors.ts';
+import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import { OWNER } from '../session-facts.ts';
 import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import type { WorkParts } from './runtime-options.ts';
@@ -37,7 +37,7 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
       const { parentId } = session; // the end of the session wakes the parent
       if (parentId !== undefined && !(await store.exists(parentId, own)))
         throw new SessionNotFoundError(parentId);
-      return store.create(session, options);
+      return store.create(session, options).catch((error: unknown) => rethrowWithoutVersion(error, session));
     },
     load: (id, options) => store.load(id, { ...options, ...own }),
     save: async (session, options) => {
@@ -76,4 +76,10 @@ async function refuseForAll(name: string): Promise<never> {
   throw invalidArgument(
     `${name} concerns the sessions of all owners. Call it on the store itself, not on the store of one owner.`,
   );
+}
+
+/** The session that has the id may belong to another owner, so its version stays secret. */
+function rethrowWithoutVersion(error: unknown, { sessionId }: AgentSession): never {
+  if (hasErrorCode(error, 'SESSION_CONFLICT')) throw new SessionConflictError(sessionId, 'exists', 0, 1);
+  throw error;
 }

@@ -34,3 +34,11 @@ test('a child whose parent cannot be notified by the channel releases its claim'
   const { claim } = await store.inspect('child');
   expect([claim, (await store.inspect('parent')).waitingItems]).toEqual([undefined, 1]);
 });
+
+test('a creation under the id of another owner does not tell the version of its session', async () => {
+  const { runtime } = world('One.');
+  await runtime.for('bob').create({ definition, sessionId: 'taken' });
+  await runtime.for('bob').execute('taken', sendMessage('Go'));
+  const creation = runtime.for('ann').create({ definition, sessionId: 'taken' });
+  await expect(creation).rejects.toMatchObject({ kind: 'exists', expected: 0, actual: 1 });
+});
