@@ -21,7 +21,7 @@ test.each<readonly [defect: string, name: string, message: string]>([
     `save, with the reply of request 1 of 1 lost:
   an error STORE_UNAVAILABLE with isAmbiguous false says that nothing was written:
     session.revision.version: expected 1, found 2
-    session.state.context.metadata: expected nothing, found {"n":1}`,
+    session.state.context.metadata.n: expected 0, found 1`,
   ],
   [
     'reports a write whose reply did not arrive as not done',
