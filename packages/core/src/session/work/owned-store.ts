@@ -4,6 +4,7 @@ import type { AgentSession } from '../session.ts';
 import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import { OWNER } from '../session-facts.ts';
 import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
+import { resolveSessionQuery } from '../store/session-query.ts';
 import type { WorkParts } from './runtime-options.ts';
 
 /**
@@ -68,6 +69,7 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
 }
 
 async function listOwned(store: SessionStore, query: SessionQuery = {}, owner: string): Promise<SessionPage> {
+  resolveSessionQuery(query); // an invalid query is an error even if no session can match it
   if (query.owner !== undefined && query.owner !== owner) return { sessions: [], cursor: undefined };
   return store.list({ ...query, owner });
 }

@@ -211,4 +211,14 @@ describe('the runtime of one owner', () => {
       expect(() => ada.for(wrong)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
     expect(runtime.store).not.toBe(ada.store);
   });
+
+  test.each([null, { owner: 5 }, { owner: 'bob', limit: -1 }])(
+    'refuses the invalid query %j',
+    async (query) => {
+      const listed = runtimeWith()
+        .for('ada')
+        .list(query as never);
+      await expect(listed).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    },
+  );
 });
