@@ -18,15 +18,15 @@ describe('a prefix', () => {
   test('keeps the number of buckets of its first store', async () => {
     await opened({ buckets: 3 }).create(newSession('a'));
     const before = await redis.client.hgetall(`${prefix}:meta`);
-    expect(before).toEqual({ schema: '4', buckets: '3' });
+    expect(before).toEqual({ schema: '5', buckets: '3' });
     await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
     await expect(opened().exists('a')).resolves.toBe(true);
     expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual(before);
   });
 
   test.each([
-    ['5', 'STATE_VERSION', 'open it with that release'],
-    ['3', 'STATE_FORMAT', 'this release reads layout 4 only: open it with the release that wrote it'],
+    ['6', 'STATE_VERSION', 'open it with that release'],
+    ['4', 'STATE_FORMAT', 'this release reads layout 5 only: open it with the release that wrote it'],
     ['x', 'STATE_FORMAT', 'choose another prefix'],
   ])('with schema %s is refused and stays unchanged', async (schema, code, says) => {
     await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });
