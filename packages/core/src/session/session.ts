@@ -145,7 +145,7 @@ export class AgentSession {
   /** The definition that the session was created with. */
   readonly definition: AgentDefinition;
   readonly state: AgentState;
-  /** What the executions before the state's execution have used. @internal */
+  /** The use of the executions before the state's own execution. @internal */
   readonly pastTotals: SessionTotals;
   /** The executions that ended since the last save. The store appends them to the list of executions. @internal */
   readonly endedExecutions: readonly EndedExecution[];
@@ -239,8 +239,8 @@ export class AgentSession {
   withState(state: AgentState): AgentSession {
     requireState(state, 'session.withState');
     if (state === this.state) return this;
-    const summary = executionSummary(this.state);
-    if (summary === undefined || summary.executionId === state.executionId) return this.with({ state });
+    const summary = this.state.executionId === state.executionId ? undefined : executionSummary(this.state);
+    if (summary === undefined) return this.with({ state });
     const ended = { index: this.pastTotals.executions, summary };
     return this.with({ state, pastTotals: this.totals, endedExecutions: [...this.endedExecutions, ended] });
   }
@@ -251,13 +251,9 @@ export class AgentSession {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid title or label.
    */
   withDescription(description: SessionDescription): AgentSession {
-    const { title = this.title, labels = this.labels } = checkDescription(description);
-    const isRemoved = (name: keyof SessionDescription): boolean =>
-      Object.hasOwn(description, name) && description[name] === undefined;
-    return this.with({
-      title: isRemoved('title') ? undefined : title,
-      labels: isRemoved('labels') ? undefined : labels && Object.freeze({ ...labels }),
-    });
+    checkDescription(description);
+    const { title, labels } = { title: this.title, labels: this.labels, ...description };
+    return this.with({ title, labels: labels && Object.freeze({ ...labels }) });
   }
 
   /**
