@@ -7,7 +7,7 @@ import {
   writeExecutionWith,
   writeFinishedSteps,
 } from '../state/documents/execution-document.ts';
-import { MessageRefWriter } from '../state/documents/message-refs.ts';
+import { isGrownStore, MessageRefWriter } from '../state/documents/message-refs.ts';
 import { writeStep } from '../state/documents/step-document.ts';
 import type { StepDocument } from '../state/documents/step-document.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
@@ -151,13 +151,6 @@ function continuesViews({ stepExecutions, currentStep }: ExecutionState, from: n
     const before = all[index - 1];
     return before === undefined || input.since(before.input) !== undefined;
   });
-}
-
-/** True when each section begins with all the messages that it had. */
-function isGrownStore(before: MessageStore, after: MessageStore): boolean {
-  return before.sections.every(
-    ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
-  );
 }
 
 function identityChange(before: AgentState, after: AgentState): Pick<StatePatch, 'identity'> {

@@ -167,6 +167,16 @@ export class MessageRefWriter {
   }
 }
 
+/**
+ * True when every section begins with all the messages that it had. The indexes by which steps refer to messages are
+ * then still valid.
+ */
+export function isGrownStore(before: MessageStore, after: MessageStore): boolean {
+  return before.sections.every(
+    ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
+  );
+}
+
 /** Returns the ranges of the first `count` messages; `undefined` when the store lacks one of them. */
 function rangesUpTo(ranges: readonly MessageRange[], count: number): MutableRange[] | undefined {
   const result: MutableRange[] = [];

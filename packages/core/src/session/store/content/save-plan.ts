@@ -1,7 +1,7 @@
 import { compact, isJsonObject } from '../../../json.ts';
 import type { JsonObject, JsonValue } from '../../../json.ts';
 import { List } from '../../../state/values/list.ts';
-import { MessageRefWriter } from '../../../state/documents/message-refs.ts';
+import { isGrownStore, MessageRefWriter } from '../../../state/documents/message-refs.ts';
 import { writeAgentStateWith } from '../../../state/documents/agent-state-document.ts';
 import {
   versionOf,
@@ -9,7 +9,6 @@ import {
   writeExecutionWith,
   writeFinishedSteps,
 } from '../../../state/documents/execution-document.ts';
-import type { MessageStore } from '../../../state/messages/message-store.ts';
 import type { Message, Messages } from '../../../state/messages/messages.ts';
 import { Metadata } from '../../../state/metadata.ts';
 import { AgentSession, writeSession } from '../../session.ts';
@@ -43,7 +42,7 @@ const MESSAGES = 'messages:';
 export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const known = base && writtenParts.get(base);
   const isGrown =
-    known !== undefined && base !== undefined && isGrownFrom(base.state.store, session.state.store);
+    known !== undefined && base !== undefined && isGrownStore(base.state.store, session.state.store);
   const continues = isGrown && isSameExecution(base, session);
   const { store, execution } = session.state;
   const refs = isGrown ? known.refs.forGrownStore(store, continues) : new MessageRefWriter(store);
@@ -129,16 +128,6 @@ function sizesAfter(known: Written | undefined, { head, values, lists }: SavePla
     );
   }
   return sizes;
-}
-
-/**
- * True when every section begins with all the messages that it had. The indexes by which steps refer to messages are
- * then still valid.
- */
-function isGrownFrom(before: MessageStore, after: MessageStore): boolean {
-  return before.sections.every(
-    ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
-  );
 }
 
 function isSameExecution({ state: { execution: before } }: AgentSession, { state }: AgentSession): boolean {
