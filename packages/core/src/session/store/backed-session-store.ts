@@ -40,8 +40,7 @@ import { BackendReader } from './backend-reader.ts';
 import type { StoreOptions } from './store-options.ts';
 import { checkStoreOptions, MAX_INBOX_ITEMS } from './store-options.ts';
 import { inspectSession } from './inspect-session.ts';
-import { endedExecutionChange, SessionHistory } from './session-history.ts';
-import { revisionChange } from './content/kept-revisions.ts';
+import { SessionHistory } from './session-history.ts';
 import {
   checkClaim,
   checkClaimOptions,
@@ -109,7 +108,6 @@ export class BackedSessionStore implements SessionStore {
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
   private readonly maxInboxItems: number;
-  private readonly keptRevisions: number;
   private readonly reader: BackendReader;
   private readonly history: SessionHistory;
 
@@ -119,9 +117,8 @@ export class BackedSessionStore implements SessionStore {
     this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(expiry);
     this.maxInboxItems = maxInboxItems ?? MAX_INBOX_ITEMS;
-    this.keptRevisions = keptRevisions ?? 0;
     this.reader = new BackendReader(this.opened);
-    this.history = new SessionHistory(this.opened, this.reader);
+    this.history = new SessionHistory(this.opened, this.reader, keptRevisions);
   }
 
   get capabilities(): StoreCapabilities {
@@ -143,15 +140,9 @@ export class BackedSessionStore implements SessionStore {
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
       const plan = planSave(created);
-      const { keptRevisions } = this;
-      const { archive, firstRevision } = revisionChange(created, undefined, {
-        plan,
-        base: undefined,
-        keptRevisions,
-        maxValueBytes: this.capabilities.maxValueBytes,
-      });
+      const { archives, firstRevision } = this.history.changesBy(created, undefined, { plan });
       const after = createdRecord(created, { expiry, firstRevision }, now);
-      const change = { plan, archives: archive && [archive] };
+      const change = { plan, archives };
       if ((await this.backend.compareAndSet(sessionId, before, after, change)) === 'done') {
         return { answer: this.reader.remember(created, after) };
       }
@@ -169,10 +160,8 @@ export class BackedSessionStore implements SessionStore {
     const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
-    const { opened, reader, keptRevisions, capabilities } = this;
-    const { maxValueBytes } = capabilities;
+    const { opened, reader } = this;
     const { acknowledge: refs = [], checkpoint, epoch } = checked;
-    const ended = endedExecutionChange(session);
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // ignores a base that another store returned: this store may hold other content
@@ -186,10 +175,9 @@ export class BackedSessionStore implements SessionStore {
       if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
       const acknowledge = waitingItemRefs(record, refs);
       if (itemIds) requireSameIds(acknowledge, itemIds);
-      const saved = { plan, base, keptRevisions, maxValueBytes, checkpoint, epoch };
-      const kept = revisionChange(next, record, saved);
-      const after = savedRecord(record, next, checked, { hash, firstRevision: kept.firstRevision }, now);
-      const archives = [ended, kept.archive].filter((change) => change !== undefined);
+      const parts = { plan, base, ended: session.endedExecutions, checkpoint, epoch };
+      const { archives, firstRevision } = this.history.changesBy(next, record, parts);
+      const after = savedRecord(record, next, checked, { hash, firstRevision }, now);
       return { after, change: { plan, acknowledge, archives }, answer: this.reader.remember(next, after) };
     });
     return saved ?? this.reader.loadOrThrow(sessionId);

@@ -3,6 +3,7 @@ import type { BackendReader } from './backend-reader.ts';
 import { leaseClaimOf } from './record/claim-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import type { SessionContent } from './content/session-content.ts';
+import { bytesOf } from './content/session-content.ts';
 import { listedSession, recordDueAt } from './record/session-record.ts';
 import { retryWhileOutdated } from './record/write-record.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
@@ -40,15 +41,13 @@ function inspectionOf({ record, content }: StoredSession, inbox: InboxPage): Ses
 }
 
 function sizesOf({ head, values, lists }: SessionContent): SessionSizes {
-  const sizes = [...lists].map(([name, texts]) => ({ name, length: texts.length, bytes: bytesOf(texts) }));
-  const headBytes = bytesOf([head]);
-  const valueBytes = bytesOf([...values.values()]);
+  const sizes = [...lists].map(([name, texts]) => ({ name, length: texts.length, bytes: sumOfBytes(texts) }));
+  const headBytes = bytesOf(head);
+  const valueBytes = sumOfBytes([...values.values()]);
   const totalBytes = sizes.reduce((sum, { bytes }) => sum + bytes, headBytes + valueBytes);
   return Object.freeze({ totalBytes, headBytes, valueBytes, lists: Object.freeze(sizes) });
 }
 
-const encoder = new TextEncoder();
-
-function bytesOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + encoder.encode(text).length, 0);
+function sumOfBytes(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + bytesOf(text), 0);
 }

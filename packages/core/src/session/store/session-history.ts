@@ -1,64 +1,89 @@
-import { describeValue, invalidArgument } from '../../errors.ts';
 import { DocumentReader } from '../../document.ts';
-import type { ExecutionSummary } from '../execution-summary.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
-import type { AgentSession } from '../session.ts';
-import { SessionNotFoundError } from '../session-errors.ts';
+import type { AgentSession, EndedExecution } from '../session.ts';
 import type { OwnerOptions } from '../session-claim.ts';
 import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 import type { BackendReader } from './backend-reader.ts';
-import { lastRevision, readRevision, REVISIONS } from './content/kept-revisions.ts';
+import type { SavedParts } from './content/kept-revisions.ts';
+import { lastRevision, readRevision, revisionChange, REVISIONS } from './content/kept-revisions.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { ArchiveChange } from './session-backend.ts';
 import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';
+import { retryWhileOutdated } from './record/write-record.ts';
+import { DEFAULT_LIMIT, invalidCursor } from './session-query.ts';
 
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
 const EXECUTIONS = 'executions';
-const DEFAULT_LIMIT = 50;
 
-/** The entries for the executions that ended since the last save. */
-export function endedExecutionChange({ endedExecutions }: AgentSession): ArchiveChange | undefined {
-  if (endedExecutions.length === 0) return undefined;
-  const put = endedExecutions.map(({ index, summary }) => ({
-    position: index,
-    json: JSON.stringify(summary),
-  }));
+/** The entries for executions that have ended. */
+function endedExecutionChange(ended: readonly EndedExecution[]): ArchiveChange | undefined {
+  if (ended.length === 0) return undefined;
+  const put = ended.map(({ index, summary }) => ({ position: index, json: JSON.stringify(summary) }));
   return { archive: EXECUTIONS, put };
 }
 
-/** Reads what a session did before: its executions, and its earlier revisions. */
+/** The parts of a save that the archives of its session need. */
+interface SaveParts extends Pick<SavedParts, 'plan' | 'base' | 'checkpoint' | 'epoch'> {
+  /** The executions that ended since the last save. */
+  readonly ended?: readonly EndedExecution[] | undefined;
+}
+
+/** Writes and reads the earlier executions and revisions of a session. */
 export class SessionHistory {
   private readonly opened: OpenBackend;
   private readonly reader: BackendReader;
+  private readonly keptRevisions: number;
 
-  constructor(opened: OpenBackend, reader: BackendReader) {
+  constructor(opened: OpenBackend, reader: BackendReader, keptRevisions = 0) {
     this.opened = opened;
     this.reader = reader;
+    this.keptRevisions = keptRevisions;
+  }
+
+  /** Returns the changes of the archives by a save, and the oldest version that can be loaded after it. */
+  changesBy(
+    next: AgentSession,
+    before: SessionRecord | undefined,
+    { ended = [], ...parts }: SaveParts,
+  ): { readonly archives: readonly ArchiveChange[]; readonly firstRevision: number | undefined } {
+    const { keptRevisions } = this;
+    const { maxValueBytes } = this.opened.capabilities;
+    const { archive, firstRevision } = revisionChange(next, before, {
+      ...parts,
+      keptRevisions,
+      maxValueBytes,
+    });
+    const changes = [endedExecutionChange(ended), archive];
+    return { archives: changes.filter((change) => change !== undefined), firstRevision };
   }
 
   async executions(sessionId: string, query: ExecutionQuery): Promise<ExecutionPage> {
     const { limit = DEFAULT_LIMIT, base, owner, cursor } = query;
-    const record = await this.reader.recordOrThrow(sessionId, owner);
-    let last: ExecutionSummary | undefined;
-    let to = positionIn(cursor);
-    if (to === undefined) {
-      const session = await this.reader.load(sessionId, { base, owner });
-      if (session === undefined) throw new SessionNotFoundError(sessionId);
-      last = executionSummary(session.state);
-      to = session.totals.executions - (last ? 1 : 0);
-    } else to = Math.min(to, record.info.totals.executions);
-    const count = limit - (last ? 1 : 0);
-    const from = Math.max(0, to - count);
+    const position = positionIn(cursor);
+    return retryWhileOutdated(sessionId, async () => {
+      const record = await this.reader.recordOrThrow(sessionId, owner);
+      const { executions: count } = record.info.totals;
+      if (position !== undefined)
+        return { answer: await this.endedExecutions(record, Math.min(position, count), limit) };
+      const session = await this.reader.contentOf(record, base);
+      if (session === undefined) return undefined; // the content has changed since the record was read
+      const last = executionSummary(session.state);
+      if (last === undefined) return { answer: await this.endedExecutions(record, count, limit) };
+      const page = await this.endedExecutions(record, count - 1, limit - 1);
+      return { answer: { ...page, executions: [last, ...page.executions] } };
+    });
+  }
+
+  /** Returns a page of the ended executions before an index, newest first. */
+  private async endedExecutions(record: SessionRecord, to: number, limit: number): Promise<ExecutionPage> {
+    const from = Math.max(0, to - limit);
     const texts = await this.entries(record, EXECUTIONS, from, to);
-    const executions = [...texts]
+    const executions = texts
       .toReversed()
       .map((text) => DocumentReader.read(parsePart(text, 'an execution'), readExecutionSummary));
-    return {
-      executions: last ? [last, ...executions] : executions,
-      cursor: from > 0 ? String(from) : undefined,
-    };
+    return { executions, cursor: from > 0 ? String(from) : undefined };
   }
 
   async revisions(
@@ -121,5 +146,5 @@ function positionIn(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
   const position = Number(cursor);
   if (/^\d{1,15}$/.test(cursor) && Number.isSafeInteger(position)) return position;
-  throw invalidArgument(`The cursor must be one that the store returned, found ${describeValue(cursor)}.`);
+  throw invalidCursor(cursor);
 }

@@ -1,3 +1,4 @@
+import type { ArgumentCheck } from '../../arguments.ts';
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
@@ -29,8 +30,9 @@ export interface ResolvedDueQuery {
 }
 
 const MAX_LIMIT = 100;
-const DEFAULT_LIMIT = 50;
-const PAGE_LIMIT = mustBe.wholeNumber(1, MAX_LIMIT);
+/** The number of rows in a page, unless the query sets one. */
+export const DEFAULT_LIMIT = 50;
+export const PAGE_LIMIT: ArgumentCheck = mustBe.wholeNumber(1, MAX_LIMIT);
 
 const checkQuery = optionsCheck<SessionQuery>(
   'list',
@@ -151,7 +153,7 @@ export function sessionCursor(info: ListedSession, order: SessionOrder): string 
 function openCursor(cursor: string, order: string): CursorPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
-    throw invalidArgument(`The cursor must be one that the store returned, found ${describeValue(cursor)}.`);
+    throw invalidCursor(cursor);
   }
   if (cursorOrder !== order) {
     throw invalidArgument(
@@ -159,6 +161,11 @@ function openCursor(cursor: string, order: string): CursorPosition {
     );
   }
   return { at: at as number, sessionId };
+}
+
+/** Creates the error for a cursor that no store returned. */
+export function invalidCursor(cursor: string): RangeError | TypeError {
+  return invalidArgument(`The cursor must be one that the store returned, found ${describeValue(cursor)}.`);
 }
 
 function parsedList(text: string): readonly unknown[] {

@@ -4,6 +4,7 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import { SessionId } from '../../state/values/ids.ts';
 import { OWNER } from '../session-facts.ts';
+import { PAGE_LIMIT } from './session-query.ts';
 import type {
   CreateOptions,
   DeleteOptions,
@@ -118,7 +119,7 @@ export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: 
 
 export const checkOwnerOptions = optionsCheck<OwnerOptions>('the store', { owner: OWNER });
 
-const PAGE = { limit: mustBe.wholeNumber(1, 100), cursor: mustBe.string };
+const PAGE = { limit: PAGE_LIMIT, cursor: mustBe.string };
 export const checkPageQuery = optionsCheck<PageQuery>('executions', PAGE);
 
 export const checkExecutionQuery = optionsCheck<ExecutionQuery>('store.executions', {

@@ -15,7 +15,7 @@ import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from './save-plan.ts';
 import type { ArchiveChange } from '../session-backend.ts';
 import type { SavePlan } from './session-content.ts';
-import { parsePart } from './session-content.ts';
+import { bytesOf, parsePart } from './session-content.ts';
 import type { SessionRecord } from '../record/session-record.ts';
 
 /** The archive with one entry for each kept revision, at the position of its version. */
@@ -35,9 +35,10 @@ interface RevisionChange {
   readonly firstRevision: number | undefined;
 }
 
-interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
+/** The parts of a save that its revision is made of. */
+export interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
   readonly plan: SavePlan;
-  readonly base: AgentSession | undefined;
+  readonly base?: AgentSession | undefined;
   /** The number of revisions to keep, the last one included; 0: none. */
   readonly keptRevisions: number;
   /** The largest entry that the store accepts, in bytes. Default: any. */
@@ -48,7 +49,7 @@ interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
 export function revisionChange(
   next: AgentSession,
   before: Pick<SessionRecord, 'firstRevision' | 'lease'> | undefined,
-  { plan, base, keptRevisions, checkpoint, epoch, maxValueBytes }: SavedParts,
+  { plan, base, keptRevisions, checkpoint, epoch, maxValueBytes = Infinity }: SavedParts,
 ): RevisionChange {
   const { version } = next;
   const first = before?.firstRevision;
@@ -68,10 +69,8 @@ export function revisionChange(
   return { archive: { archive: REVISIONS, put, remove: removed }, firstRevision: oldest };
 }
 
-const encoder = new TextEncoder();
-
-function fitsIn(maxValueBytes = Infinity, json = ''): boolean {
-  return json.length * 3 <= maxValueBytes || encoder.encode(json).length <= maxValueBytes; // 3: the most bytes of a UTF-16 unit
+function fitsIn(maxBytes: number, json: string): boolean {
+  return json.length * 3 <= maxBytes || bytesOf(json) <= maxBytes; // a UTF-16 unit takes at most 3 bytes
 }
 
 function removal(from: number, to: number): ArchiveChange {

@@ -92,6 +92,13 @@ export function unreadablePart(
   return new StateFormatError(what, expected, describeValue(found), { cause });
 }
 
+const encoder = new TextEncoder();
+
+/** Returns the length of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return encoder.encode(text).length;
+}
+
 /** Parses a stored text. @throws StateFormatError for a text that is missing or not JSON. */
 export function parsePart(text: string | undefined, what: string): JsonValue {
   if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
