@@ -55,17 +55,17 @@ export function executionSummary(state: AgentState): ExecutionSummary | undefine
 function messagesOf(
   { messages }: AgentState,
   executionId: string,
-): { readonly first?: string; readonly last?: string } {
+): { readonly first: string | undefined; readonly last: string | undefined } {
   let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages.at(index);
-    const owner = message && executionIdOf(message);
-    const isOfIt = owner === executionId;
-    if (message === undefined || (!isOfIt && (owner !== undefined || message.role !== 'user'))) break;
+    const tag = message && executionIdOf(message);
+    const isUntaggedUserMessage = tag === undefined && message?.role === 'user';
+    if (message === undefined || (tag !== executionId && !isUntaggedUserMessage)) break;
     first = message.id;
     last ??= message.id;
   }
-  return { ...(first !== undefined && { first }), ...(last !== undefined && { last }) };
+  return { first, last };
 }
 
 /** Reads a summary from JSON. */

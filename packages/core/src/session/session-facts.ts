@@ -13,17 +13,17 @@ const MAX_LABEL_LENGTH = 256;
 
 /** The owner of a session: the tenant or the user that it belongs to. */
 export const OWNER: ArgumentCheck = {
+  ...mustBe.text(1_000),
   expected: 'a text of 1 to 1,000 characters of well-formed Unicode',
-  accepts: (value) =>
-    typeof value === 'string' && value.length > 0 && value.length <= 1_000 && value.isWellFormed(),
-  type: 'string',
 };
 
 export const TITLE: ArgumentCheck = {
+  ...mustBe.text(MAX_TITLE_LENGTH),
   expected: `a text of 1 to ${MAX_TITLE_LENGTH} characters of well-formed Unicode`,
-  accepts: (value) => isText(value, MAX_TITLE_LENGTH),
-  type: 'string',
 };
+
+const LABEL_NAME = mustBe.text(MAX_LABEL_NAME);
+const LABEL = mustBe.text(MAX_LABEL_LENGTH);
 
 export const LABELS: ArgumentCheck = {
   expected: `an object of at most ${MAX_LABELS} texts, with names of 1 to ${MAX_LABEL_NAME} and values of 1 to ${MAX_LABEL_LENGTH} characters`,
@@ -35,12 +35,8 @@ function isLabels(value: unknown): boolean {
   const entries = Object.entries(value as object);
   return (
     entries.length <= MAX_LABELS &&
-    entries.every(([name, text]) => isText(name, MAX_LABEL_NAME) && isText(text, MAX_LABEL_LENGTH))
+    entries.every(([name, text]) => LABEL_NAME.accepts(name) && LABEL.accepts(text))
   );
-}
-
-function isText(value: unknown, maxLength: number): boolean {
-  return typeof value === 'string' && value.length > 0 && value.length <= maxLength && value.isWellFormed();
 }
 
 function readerOf(check: ArgumentCheck): Read<string> {

@@ -310,7 +310,7 @@ export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string,
 }
 
 /**
- * Changes what people read to find the session: its title, its labels, or both. `undefined` removes one.
+ * Changes the title, the labels, or both, by which people find the session. `undefined` removes one.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid title or label.
  */
 export function describe(description: SessionDescription): SessionAction {
