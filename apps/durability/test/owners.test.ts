@@ -76,7 +76,7 @@ async function idsOf(
   return ids.toSorted();
 }
 
-/** What somebody gets who asks for the session of another. */
+/** The results of calls for the session of another owner. */
 async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<readonly unknown[]> {
   const calls = [
     runtime.get(sessionId),

@@ -29,7 +29,7 @@ interface PlantedDefect {
   readonly name: string;
   /** The tests of the cases that the reference store with this defect fails, without those that the harness skips. */
   readonly tests: readonly ConformanceTest[];
-  /** The same tests, of the store without a defect. */
+  /** The tests of the same cases, run on the store without the defect. */
   readonly soundTests: readonly ConformanceTest[];
 }
 

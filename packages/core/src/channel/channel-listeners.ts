@@ -14,7 +14,7 @@ export class ChannelListeners<T> {
 
   /** Adds a listener, and returns the function that removes it. */
   add(sessionId: string, listener: (value: T) => void): () => void {
-    const own = safely(listener); // the same function can be added twice
+    const own = safely(listener); // a new function, because a caller can add one function twice
     const listeners = this.bySession.get(sessionId) ?? new Set();
     this.bySession.set(sessionId, listeners.add(own));
     return () => {

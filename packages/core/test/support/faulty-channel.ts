@@ -2,7 +2,7 @@ import { MemorySessionChannel } from '@holdfast/core/channel';
 import type { ChannelEntry, ChannelNews, PublishOptions, SubscribeOptions } from '@holdfast/core/channel';
 
 /**
- * What becomes of a batch. `lost`: it is dropped, and nobody knows. `refused`: dropped, and the publisher knows.
+ * The fate of a batch. `lost`: the channel drops it and resolves. `refused`: the channel drops it and rejects.
  * `unanswered`: it arrives, and the publisher takes it for dropped. `held`: it arrives after the batch behind it.
  */
 export type Fate = 'arrives' | 'lost' | 'refused' | 'unanswered' | 'twice' | 'held' | 'gap' | 'tail lost';

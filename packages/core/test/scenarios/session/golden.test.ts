@@ -25,7 +25,7 @@ const expectAnswered = ({ state, createdAt }: AgentSession): void => {
 
 type Facts = Readonly<Record<string, (session: AgentSession) => void>>;
 
-/** What is in each file of version 1, in the words of those who wrote it. */
+/** The expected session of each file of version 1. */
 const facts1: Facts = {
   unsaved: (session) => {
     expect([session.revision, session.version, session.status]).toEqual([
@@ -92,7 +92,7 @@ const facts1: Facts = {
   deleted: (session) => expect([session.status, session.version]).toEqual(['deleted', 2 ** 53 - 1]),
 };
 
-/** What is in each file of version 2. */
+/** The expected session of each file of version 2. */
 const facts2: Facts = {
   owned: (session) => {
     expect([session.owner, session.info.owner, session.version]).toEqual(['acme', 'acme', 0]);

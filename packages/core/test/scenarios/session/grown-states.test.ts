@@ -234,7 +234,7 @@ class World {
     return kept;
   }
 
-  /** What a kept revision holds leads back to the session before. */
+  /** Asserts that the undo of a plan gives the session before. */
   private compareUndone({ saved }: Kept, base: Kept, plan: SavePlan): void {
     const undo = planUndo(base.session, plan);
     if (undo === undefined) return;

@@ -24,7 +24,7 @@ import { cases } from '../../../../../vitest.properties.ts';
 import { NO_TOTALS, sumOfTotals } from '../../../src/session/session-totals.ts';
 import { driverOf, nextStart } from '../../support/builders.ts';
 
-/** What a process does with the session, and after how many steps of work it dies, if it does. */
+/** The actions of a process, and the number of steps after which it dies; `undefined`: it does not die. */
 interface Deed {
   readonly what: 'send' | 'approve' | 'deny' | 'cancel' | 'regenerate' | 'clear' | 'describe' | 'metadata';
   readonly calls: readonly ('look' | 'pay')[][];

@@ -15,7 +15,7 @@ const documentOf = async (name: string): Promise<object> =>
 const SMALL = { model: 'openai:gpt-5-mini', temperature: 0 };
 const LARGE = { model: 'openai:gpt-5' };
 
-/** What is in each file, in the words of those who wrote it. */
+/** The expected state of each file. */
 const facts: Readonly<Record<string, (state: AgentState) => void>> = {
   routed: (state) => {
     const small = { model: SMALL.model, llmConfig: SMALL, toolChoice: 'required' };

@@ -19,7 +19,7 @@ const outcomes = (state: AgentState): unknown[] =>
   (state.currentStep ?? state.lastStep)?.toolExecutions.map(({ outcome }) => outcome?.type) ?? [];
 const types = (state: AgentState): unknown[] => state.steps.map(({ type }) => type);
 
-/** What is in each file, in the words of those who wrote it. */
+/** The expected state of each file. */
 const facts: Readonly<Record<string, (state: AgentState) => void>> = {
   fresh: (state) => {
     expect([state.status, state.executionCount, state.messages.length, nextAction(state).type]).toEqual([

@@ -17,7 +17,7 @@ import { anyMove, applyMove, busyHistories, START } from '../../support/arbitrar
 import { FaultyChannel } from '../../support/faulty-channel.ts';
 import type { Fate } from '../../support/faulty-channel.ts';
 
-/** What happens to the worker of a session, and to the workers before it. */
+/** An event in the work on a session, by its worker or an earlier one. */
 type Turn =
   | { readonly type: 'move'; readonly move: Move; readonly isFrozen: boolean }
   | { readonly type: 'text'; readonly count: number; readonly isFrozen: boolean }

@@ -45,7 +45,7 @@ const REFUSED: Readonly<Record<string, Call>> = {
 /** The calls with tests of their own: their arguments name an owner, or prove a claim. */
 const OTHERS = ['create', 'list', 'renew', 'release', 'close'];
 
-/** What comes of a call, without the id of its session. */
+/** The result or the error of a call, without the id of its session. */
 async function outcomeOf(call: Promise<unknown>, sessionId: string): Promise<unknown> {
   try {
     return { value: await call };

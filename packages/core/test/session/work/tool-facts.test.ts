@@ -7,7 +7,7 @@ import { does } from '../../support/builders.ts';
 const inputSchema = { type: 'object' };
 const base = { description: 'Acts.', inputSchema, execute: () => 1 };
 
-/** What the inspection of a session of this agent shows about its tools. */
+/** Returns the facts about the tools of an agent, from the inspection of its session. */
 async function toolsOf(loop: AgentLoop | ((name: string) => AgentLoop)) {
   const store = new MemorySessionStore();
   const agents = typeof loop === 'function' ? () => loop('helper') : { helper: loop };
