@@ -7,4 +7,5 @@ export { understood } from './openai/openai-request.ts';
 export type { OpenAiBody } from './openai/openai-request.ts';
 export type { OpenAiProvider } from './openai/openai-server.ts';
 export { runThroughOutage } from './run-through-outage.ts';
+export { stopWorkerOnView, workUntilStopped } from './stopped-worker.ts';
 export * from './broken-stores/planted-defects.ts';

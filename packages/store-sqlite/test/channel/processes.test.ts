@@ -1,10 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAgentLoop, SessionRuntime } from '@holdfast/core';
-import { SessionWatcher } from '@holdfast/core/channel';
-import { scriptedDriver } from '@holdfast/core/testing';
+import { stopWorkerOnView } from '@holdfast/conformance/test';
 import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolders } from '../temporary-folders.ts';
@@ -16,24 +12,16 @@ test('the words of a worker in another process are seen as it writes them, and a
   const folder = newFolder();
   const store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db') });
   const channel = await SqliteSessionChannel.open({ path: join(folder, 'channel.db') });
-  const agents = { writer: createAgentLoop({ driver: scriptedDriver() }) };
-  const runtime = new SessionRuntime({ store, channel, agents });
-  const { sessionId } = await runtime.create({ definition: { name: 'writer' } });
-
-  const args = ['--conditions=@holdfast/source', '--no-warnings', WORK, folder, sessionId];
-  const child = spawn(process.execPath, args, { stdio: 'inherit' });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const exited = once(child, 'exit');
-  let isStopped = false;
-  for await (const { session, partial, isSaved } of new SessionWatcher({ store, channel }).watch(sessionId)) {
-    if (partial?.parts[0]?.text === 'One two' && !isStopped) {
-      isStopped = true;
-      await runtime.enqueue(sessionId, { type: 'stop' });
-    }
-    if (isSaved && session.state.status === 'stopped') break;
-  }
-  expect(isStopped).toBe(true);
-  await expect(exited).resolves.toEqual([0, null]);
+  const { wasReached, exit } = await stopWorkerOnView(
+    { store, channel },
+    {
+      program: WORK,
+      args: [folder],
+      onStarted: (worker) => onTestFinished(() => void worker.kill('SIGKILL')),
+      isReached: ({ partial }) => partial?.parts[0]?.text === 'One two',
+    },
+  );
+  expect([wasReached, exit]).toEqual([true, [0, null]]);
   await channel.close();
   await store.close();
 });

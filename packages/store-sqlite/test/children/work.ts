@@ -1,30 +1,11 @@
-// A worker with a channel. It takes one step with a tool, then writes two words, and ends when it is stopped.
+// A worker with a channel, which ends when it is stopped.
 import { join } from 'node:path';
-import { createAgentLoop, sendMessage, SessionRuntime, tool } from '@holdfast/core';
+import { workUntilStopped } from '@holdfast/conformance/test';
 import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
 
 const [, , folder = '', sessionId = ''] = process.argv;
 const store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db') });
 const channel = await SqliteSessionChannel.open({ path: join(folder, 'channel.db') });
-const look = { type: 'tool-call', toolCallId: 'call_1', toolName: 'look', input: {} } as const;
-let calls = 0;
-const writer = createAgentLoop({
-  tools: [
-    tool({ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, execute: () => 'seen' }),
-  ],
-  driver: {
-    async infer(_, { onDelta, signal }) {
-      if (++calls === 1) return { content: [look] };
-      onDelta?.({ type: 'text', id: '0', text: 'One ' });
-      onDelta?.({ type: 'text', id: '0', text: 'two' });
-      await new Promise((resolve) => {
-        signal.addEventListener('abort', resolve);
-      });
-      return { content: [{ type: 'text', text: 'One two' }], finishReason: 'aborted' };
-    },
-  },
-});
-const runtime = new SessionRuntime({ store, channel, agents: { writer } });
-await runtime.execute(sessionId, sendMessage('Count.'));
+await workUntilStopped(sessionId, { store, channel });
 await channel.close();
 await store.close();
