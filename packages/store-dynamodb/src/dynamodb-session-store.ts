@@ -25,7 +25,7 @@ import { sweepMarks } from './shards/sweep-marks.ts';
 import { MAX_SHARDS } from './shards/table-layout.ts';
 import { BlobCollector } from './sweep/blob-collector.ts';
 import { Sweeper } from './sweep/sweeper.ts';
-import { CLIENT_CHECKS, newClient } from './table/client.ts';
+import { CLIENT_CHECKS, openWithClient } from './table/client.ts';
 import type { DynamoDbSender } from './table/requests.ts';
 import { TABLE_NAME } from './table/table-definition.ts';
 import type { TableOptions } from './table/table-definition.ts';
@@ -140,16 +140,12 @@ export class DynamoDbSessionStore extends BackedSessionStore {
    */
   static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
     const { credentials, endpoint, region, ...tableOptions } = checkOpenOptions(options);
-    const client = newClient({ credentials, endpoint, region });
-    try {
+    return openWithClient({ credentials, endpoint, region }, async (client) => {
       const store = new DynamoDbSessionStore({ ...tableOptions, client });
       store.ownClient = client;
       await store.shards.checkRaise();
       return store;
-    } catch (error) {
-      client.destroy();
-      throw error;
-    }
+    });
   }
 
   /** Closes the store. Destroys the client if `open` created it. */

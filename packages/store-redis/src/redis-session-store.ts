@@ -4,7 +4,7 @@ import { BackedSessionStore } from '@holdfast/core/store';
 import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
 import { RedisBackend } from './redis-backend.ts';
-import { connect } from './server/connect.ts';
+import { openWithClient } from './server/connect.ts';
 import type { RedisConnection } from './server/connect.ts';
 import { RedisCalls } from './server/redis-calls.ts';
 import { checkClient, isCluster } from './server/redis-client.ts';
@@ -119,16 +119,12 @@ export class RedisSessionStore extends BackedSessionStore {
       ...storeOptions
     } = checkOpenOptions<RedisStoreOptions & AnyConnection>(options);
     requireConnection({ url, redis, cluster }, 'RedisSessionStore');
-    const { client, close } = await connect(options);
-    try {
+    return openWithClient(options, async ({ client, close }) => {
       const store = new RedisSessionStore({ ...storeOptions, client });
       store.closeClient = close;
       await store.redis.ready();
       return store;
-    } catch (error) {
-      await close();
-      throw error;
-    }
+    });
   }
 
   /** Closes the store, and the client if `open` created it. */

@@ -4,7 +4,7 @@ import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from '@h
 import type { SpendingLedgerOptions } from '@holdfast/core/spending';
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
 import type { OptionChecks } from '@holdfast/core/store';
-import { CLIENT_CHECKS, newClient } from '../table/client.ts';
+import { CLIENT_CHECKS, openWithClient } from '../table/client.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 import { TABLE_NAME } from '../table/table-definition.ts';
 import { Table } from '../table/table.ts';
@@ -102,16 +102,12 @@ export class DynamoDbSpendingLedger extends BackedSpendingLedger {
    */
   static async open(options: OpenDynamoDbLedgerOptions): Promise<DynamoDbSpendingLedger> {
     const { credentials, endpoint, region, ...ledgerOptions } = checkOpenOptions(options);
-    const client = newClient({ credentials, endpoint, region });
-    try {
+    return openWithClient({ credentials, endpoint, region }, async (client) => {
       const ledger = new DynamoDbSpendingLedger({ ...ledgerOptions, client });
       ledger.ownClient = client;
       await ledger.accounts.check();
       return ledger;
-    } catch (error) {
-      client.destroy();
-      throw error;
-    }
+    });
   }
 
   /** Closes the ledger. Destroys the client if `open` created it. */

@@ -23,3 +23,17 @@ export function newClient(options: object): DynamoDBClient {
     requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
   });
 }
+
+/** Opens a store or a ledger with a client of its own. When that fails, the client is destroyed. */
+export async function openWithClient<T>(
+  options: object,
+  open: (client: DynamoDBClient) => Promise<T>,
+): Promise<T> {
+  const client = newClient(options);
+  try {
+    return await open(client);
+  } catch (error) {
+    client.destroy();
+    throw error;
+  }
+}

@@ -30,6 +30,20 @@ export async function connect(
   return { client, close: () => closeClient(client) };
 }
 
+/** Opens a store or a ledger with a client of its own. When that fails, the client is closed. */
+export async function openWithClient<T>(
+  connection: RedisConnection,
+  open: (own: OwnClient) => Promise<T>,
+): Promise<T> {
+  const own = await connect(connection);
+  try {
+    return await open(own);
+  } catch (error) {
+    await own.close();
+    throw error;
+  }
+}
+
 /** Required by the types of ioredis 6. */
 const REPLIES = { replyMapping: 'legacy' } as const;
 

@@ -2,7 +2,7 @@ import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from '@h
 import type { SpendingLedgerOptions } from '@holdfast/core/spending';
 import { mustBe, optionsCheck } from '@holdfast/core/store';
 import type { OptionChecks } from '@holdfast/core/store';
-import { connect } from '../server/connect.ts';
+import { openWithClient } from '../server/connect.ts';
 import type { RedisConnection } from '../server/connect.ts';
 import { RedisCalls } from '../server/redis-calls.ts';
 import { checkClient } from '../server/redis-client.ts';
@@ -92,16 +92,12 @@ export class RedisSpendingLedger extends BackedSpendingLedger {
       ...ledgerOptions
     } = checkOpenOptions<RedisLedgerOptions & AnyConnection>(options);
     requireConnection({ url, redis, cluster }, 'RedisSpendingLedger');
-    const { client, close } = await connect(options);
-    try {
+    return openWithClient(options, async ({ client, close }) => {
       const ledger = new RedisSpendingLedger({ ...ledgerOptions, client });
       ledger.closeClient = close;
       await ledger.redis.ready();
       return ledger;
-    } catch (error) {
-      await close();
-      throw error;
-    }
+    });
   }
 
   /** Closes the ledger, and the client if `open` created it. */
