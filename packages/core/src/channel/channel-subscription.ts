@@ -27,6 +27,20 @@ export class ChannelSubscription {
     return this.hasEnded || this.signal.aborted;
   }
 
+  /**
+   * Begins the subscription with a call of the transport. When the call fails, the subscription ends.
+   * @throws the error of the call, unless the subscription had ended before.
+   */
+  async begin(subscribe: () => Promise<void>): Promise<void> {
+    try {
+      await subscribe();
+    } catch (error) {
+      if (this.isOver) return;
+      this.end();
+      throw error;
+    }
+  }
+
   /** Calls the listener with each of the news, until the subscription ends. */
   receive(news: readonly ChannelNews[]): void {
     for (const each of news) if (!this.isOver) this.listener(each);

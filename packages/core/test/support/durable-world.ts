@@ -117,6 +117,17 @@ export function takeOver({ clock, store }: Pick<World, 'clock' | 'store'>): void
   Reflect.deleteProperty(store, 'renew');
 }
 
+/** Returns the work of a tool that resolves `reached`, and ends when its signal aborts. */
+export function untilAborted(reached: {
+  readonly resolve: () => void;
+}): (context: Pick<ToolContext, 'signal'>) => Promise<never> {
+  return ({ signal }) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+      reached.resolve();
+    });
+}
+
 /** Once all that can go on without a timer has. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

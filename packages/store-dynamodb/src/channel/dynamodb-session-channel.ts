@@ -110,13 +110,7 @@ export class DynamoDbSessionChannel implements SessionChannel {
       this.poll.unsubscribe(sessionId, ended);
     });
     this.subscriptions.add(subscription);
-    try {
-      await this.poll.subscribe(sessionId, subscription);
-    } catch (error) {
-      if (subscription.isOver) return;
-      subscription.end();
-      throw error;
-    }
+    await subscription.begin(() => this.poll.subscribe(sessionId, subscription));
   }
 
   async notify(sessionId: string, notification: ChannelNotification): Promise<void> {

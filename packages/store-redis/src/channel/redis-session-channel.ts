@@ -135,14 +135,10 @@ export class RedisSessionChannel implements SessionChannel {
       this.leave(sessionId, open, subscription),
     );
     open.subscriptions.add(subscription);
-    try {
+    await subscription.begin(async () => {
       await open.isOpen;
       await open.tail.join(subscription);
-    } catch (error) {
-      if (subscription.isOver) return;
-      subscription.end();
-      throw error;
-    }
+    });
   }
 
   async notify(sessionId: string, notification: ChannelNotification): Promise<void> {

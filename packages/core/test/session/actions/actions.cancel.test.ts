@@ -14,7 +14,7 @@ import type { AgentSession, SessionRuntime } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { call, definition, outcomes, settled, world } from '../../support/durable-world.ts';
+import { call, definition, outcomes, settled, untilAborted, world } from '../../support/durable-world.ts';
 import type { World } from '../../support/durable-world.ts';
 
 const ask = tool({ name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } });
@@ -121,13 +121,7 @@ describe('cancel()', () => {
 
   test('of a busy session is enqueued, and aborts the run of the worker', async () => {
     const reached = deferred();
-    const made = world({
-      act: ({ signal }) =>
-        new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-          reached.resolve();
-        }),
-    });
+    const made = world({ act: untilAborted(reached) });
     const runtime = made.process([call(1)]);
     const { sessionId } = await runtime.create({ definition });
     const running = runtime.execute(sessionId, sendMessage('Go.'));

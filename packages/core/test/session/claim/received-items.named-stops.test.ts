@@ -2,7 +2,7 @@ import { sendMessage } from '@holdfast/core';
 import type { SessionEvent } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { call, definition, settled, world } from '../../support/durable-world.ts';
+import { call, definition, settled, untilAborted, world } from '../../support/durable-world.ts';
 
 const reasons = (events: readonly SessionEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'inbox-item-ignored' ? [event.reason] : []));
@@ -39,13 +39,7 @@ describe('a stop that names an execution', () => {
 
   test('ends that execution, in the middle of a call', async () => {
     const reached = deferred();
-    const made = world({
-      act: ({ signal }) =>
-        new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-          reached.resolve();
-        }),
-    });
+    const made = world({ act: untilAborted(reached) });
     const runtime = made.process([call(1)]);
     const { sessionId } = await runtime.create({ definition });
     const running = runtime.execute(sessionId, sendMessage('Go.'));
@@ -60,13 +54,7 @@ describe('a stop that names an execution', () => {
 
   test('ends an execution that an action began without a message, in the middle of a call', async () => {
     const reached = deferred();
-    const made = world({
-      act: ({ signal }) =>
-        new Promise((_, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-          reached.resolve();
-        }),
-    });
+    const made = world({ act: untilAborted(reached) });
     const runtime = made.process([call(1)]);
     const { sessionId } = await runtime.create({ definition });
     const running = runtime.execute(sessionId, (session, context) =>
