@@ -1,15 +1,15 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { mustBe, optionsCheck } from '@holdfast/core/driver';
-import type { CalledModel, CallPolicy } from './model-call.ts';
-import { ModelCall } from './model-call.ts';
-import { PromptBuilder } from './prompt-builder.ts';
-import type { Download } from './prompt-files.ts';
-import { PromptFiles } from './prompt-files.ts';
-import type { ModelRegistry } from './resolve-model.ts';
-import { isModelInstance, ModelResolver } from './resolve-model.ts';
-import type { Wait } from './retry.ts';
-import { waitOnTimer } from './retry.ts';
+import type { CalledModel, CallPolicy } from './call/model-call.ts';
+import { ModelCall } from './call/model-call.ts';
+import { PromptBuilder } from './prompt/prompt-builder.ts';
+import type { Download } from './prompt/prompt-files.ts';
+import { PromptFiles } from './prompt/prompt-files.ts';
+import type { ModelRegistry } from './models/resolve-model.ts';
+import { isModelInstance, ModelResolver } from './models/resolve-model.ts';
+import type { Wait } from './call/retry.ts';
+import { waitOnTimer } from './call/retry.ts';
 
 /** The options of `aiSdkDriver`. All of them are optional. */
 export interface AiSdkDriverOptions {

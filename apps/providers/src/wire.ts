@@ -1,0 +1,87 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+
+/** A part of an answer, in the terms of the matrix. Each wire writes it in the provider's own form. */
+export type AnswerPart =
+  | { readonly type: 'text'; readonly text: string }
+  /** `signature`: the proof that the provider wants back, such as Anthropic's signature or OpenAI's encrypted content. */
+  | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
+  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: object }
+  /** A call that the provider runs itself, with its result. */
+  | {
+      readonly type: 'provider-call';
+      readonly id: string;
+      readonly query: string;
+      readonly result: { readonly title: string; readonly url: string };
+    }
+  | { readonly type: 'source'; readonly title: string; readonly url: string }
+  /** A file that the model made. */
+  | { readonly type: 'file'; readonly mediaType: string; readonly base64: string };
+
+/** The tokens that an answer reports. */
+export interface AnswerUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly reasoning?: number;
+}
+
+/** One answer of a model. */
+export interface Answer {
+  readonly parts: readonly AnswerPart[];
+  readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter';
+  readonly usage: AnswerUsage;
+}
+
+/** A response over HTTP. `chunks`: the pieces of a streamed body, one for each event of the protocol. */
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly chunks: readonly (string | Uint8Array)[];
+}
+
+/** A failure of a provider. */
+export type WireFailure =
+  | 'rateLimited'
+  | 'overloaded'
+  | 'authentication'
+  | 'quotaExceeded'
+  | 'contextTooLong';
+
+/** Writes answers in the protocol of a provider. */
+export interface Wire {
+  /** The answer as one body. */
+  whole(answer: Answer): WireResponse;
+  /** The answer as a stream: one chunk for each event. The last chunk ends the answer. */
+  streamed(answer: Answer): WireResponse;
+  /** A request that the provider refuses. */
+  refused(failure: WireFailure): WireResponse;
+  /** The event with which the provider reports a failure inside a stream; `undefined` when the protocol has none. */
+  failureEvent(failure: WireFailure): string | Uint8Array | undefined;
+}
+
+/** What a provider's protocol and package can carry. A row of the matrix that needs more is not run. */
+export type Feature =
+  | 'reasoning'
+  | 'signature'
+  | 'parallel-calls'
+  | 'picture-results'
+  | 'provider-calls'
+  | 'files-in'
+  | 'files-out'
+  | 'sources'
+  | 'cache-usage'
+  | 'reasoning-usage'
+  | 'structured-output';
+
+/** A provider package of the AI SDK, with the protocol of its server. */
+export interface Provider {
+  /** The name in the table, such as `openai (Responses)`. */
+  readonly name: string;
+  /** The package, such as `@ai-sdk/openai`. */
+  readonly package: string;
+  readonly wire: Wire;
+  readonly features: ReadonlySet<Feature>;
+  /** A new instance of the model, whose requests go to `baseUrl`. */
+  model(baseUrl: string): LanguageModelV4;
+}

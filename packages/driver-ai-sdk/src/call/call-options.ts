@@ -1,0 +1,82 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+} from '@ai-sdk/provider';
+import type { LlmConfig, ResponseFormat } from '@holdfast/core';
+import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
+import { copyOf } from '../copy.ts';
+import { sentOptions } from '../provider-options.ts';
+
+/** The call options that do not come from the request. */
+export interface CallSetting {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Converts a request to call options of the AI SDK. The driver calls this function for each attempt with a new prompt,
+ * because models and middleware may change the options and the prompt.
+ */
+export function convertRequest(
+  request: InferenceRequest,
+  prompt: LanguageModelV4Prompt,
+  { headers, signal }: CallSetting,
+): LanguageModelV4CallOptions {
+  return {
+    ...convertSettings(request.llmConfig),
+    ...convertTools(request.tools, request.toolChoice),
+    ...convertFormat(request.responseFormat),
+    ...(headers && { headers: { ...headers } }),
+    prompt,
+    abortSignal: signal,
+  };
+}
+
+type Settings = Omit<LanguageModelV4CallOptions, 'prompt'>;
+
+function convertSettings(config: LlmConfig = {}): Settings {
+  const { model: _, stopSequences, reasoning, providerOptions, ...settings } = config;
+  return {
+    ...settings,
+    ...(stopSequences && { stopSequences: [...stopSequences] }),
+    // Minor versions of the AI SDK add levels. A model reports a level that it does not know.
+    ...(reasoning !== undefined && { reasoning: reasoning as NonNullable<Settings['reasoning']> }),
+    ...sentOptions(providerOptions),
+  };
+}
+
+function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Settings {
+  if (tools.length === 0) return {};
+  let converted = convertedTools.get(tools);
+  if (converted === undefined) {
+    converted = tools.map(convertTool);
+    convertedTools.set(tools, converted);
+  }
+  return { tools: converted.slice(), toolChoice: convertToolChoice(choice) };
+}
+
+const convertedTools = new WeakMap<readonly ToolDescription[], readonly LanguageModelV4FunctionTool[]>();
+
+/** Converts the description of a tool. The schema is a copy, because providers may write into it. */
+function convertTool({ name, description, inputSchema }: ToolDescription): LanguageModelV4FunctionTool {
+  return { type: 'function', name, description, inputSchema: copyOf(inputSchema) };
+}
+
+function convertToolChoice(choice: ToolChoice): LanguageModelV4ToolChoice {
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.toolName };
+}
+
+/** Copies, because providers may write into a schema. */
+const convertedFormats = new WeakMap<ResponseFormat, ResponseFormat>();
+
+function convertFormat(format: ResponseFormat | undefined): Settings {
+  if (format === undefined) return {};
+  let converted = convertedFormats.get(format);
+  if (converted === undefined) {
+    converted = copyOf(format);
+    convertedFormats.set(format, converted);
+  }
+  return { responseFormat: { ...converted } };
+}

@@ -1,0 +1,66 @@
+import type { Instant } from '@holdfast/core';
+import { unlessAborted } from './abort.ts';
+import { apiCallError, isRetryable } from '../errors/error-kind.ts';
+
+/** The result of an attempt: a response, or an error. `isFinal`: another attempt could do harm. */
+export type AttemptResult<T> =
+  | { readonly answer: T }
+  | { readonly error: unknown; readonly isFinal: boolean };
+
+/** Waits; may end early when the signal aborts. */
+export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
+
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly wait: Wait;
+  readonly signal: AbortSignal;
+  readonly now: () => Instant;
+}
+
+/** The last attempt, and how many there were. */
+export type AttemptsResult<T> = AttemptResult<T> & { readonly attempts: number };
+
+/** Attempts until there is an answer or no reason to try again. @throws the signal's reason when it aborts a wait. */
+export async function withRetries<T>(
+  attempt: () => Promise<AttemptResult<T>>,
+  { maxRetries, wait, signal, now }: RetryPolicy,
+): Promise<AttemptsResult<T>> {
+  for (let attempts = 1; ; attempts++) {
+    const outcome = await attempt();
+    if ('answer' in outcome || outcome.isFinal || attempts > maxRetries) return { ...outcome, attempts };
+    const delay = isRetryable(outcome.error) ? retryDelay(outcome.error, attempts, now()) : Infinity;
+    if (delay > MAX_DELAY) return { ...outcome, attempts };
+    await unlessAborted(wait(delay, signal), signal);
+  }
+}
+
+/** Seconds. When a provider requests a longer delay, the driver throws, and the caller decides. */
+const MAX_DELAY = 60;
+const FIRST_DELAY = 2;
+
+/** Returns the seconds to wait after an attempt: the delay that the provider requests, or else 2, 4, 8, … */
+export function retryDelay(error: unknown, attempts: number, now: Instant): number {
+  return retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
+}
+
+/** Returns the delay in seconds that the provider requests, if it requests one. */
+export function retryAfterSeconds(error: unknown, now: Instant): number | undefined {
+  const headers = apiCallError(error)?.responseHeaders;
+  const milliseconds = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
+  if (milliseconds >= 0) return milliseconds / 1000;
+  const after = headers?.['retry-after'] ?? '';
+  const seconds = /^\s*[\d.]+\s*$/.test(after) ? Number(after) : (Date.parse(after) - now) / 1000;
+  return seconds >= 0 ? seconds : undefined;
+}
+
+/** Waits on the timer of the machine. */
+export const waitOnTimer: Wait = (seconds, signal) =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, seconds * 1000);
+    signal.addEventListener('abort', end, { once: true });
+  });

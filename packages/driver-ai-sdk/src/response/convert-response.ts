@@ -1,0 +1,197 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Source,
+  LanguageModelV4ToolCall,
+  LanguageModelV4ToolResult,
+  LanguageModelV4Usage,
+  SharedV4FileDataData,
+  SharedV4FileDataUrl,
+} from '@ai-sdk/provider';
+import type { FinishReason, JsonValue } from '@holdfast/core';
+import type { AssistantPart, FileData, ToolOutput } from '@holdfast/core/driver';
+import { Usage } from '@holdfast/core';
+import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
+import { keptOptions, withoutItemIds } from '../provider-options.ts';
+
+/** Converts a complete response. `modelId` is the default for a response that does not name its model. */
+export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
+  const finishReason = convertFinishReason(result.finishReason);
+  return responseOf(result, modelId, { content: convertContent(result.content), finishReason });
+}
+
+/** Converts an interrupted response to a partial response; `undefined` without usable content. */
+export function convertPartialResult(
+  result: LanguageModelV4GenerateResult,
+  modelId: string,
+): InferenceResponse | undefined {
+  const content = convertPartialContent(result.content);
+  return content.length === 0 ? undefined : responseOf(result, modelId, { content, finishReason: 'error' });
+}
+
+function responseOf(
+  { finishReason, usage, providerMetadata, response }: LanguageModelV4GenerateResult,
+  modelId: string,
+  answer: Pick<InferenceResponse, 'content' | 'finishReason'>,
+): InferenceResponse {
+  return InferenceResponse.of({
+    ...answer,
+    rawFinishReason: finishReason?.raw,
+    usage: convertUsage(usage),
+    providerMetadata: keptOptions(providerMetadata).providerOptions,
+    modelId: response?.modelId ?? modelId,
+    responseId: response?.id,
+  });
+}
+
+/** Converts the parts of a response, in the model's order. Omits parts of unknown types. */
+export function convertContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
+  return content.map(convertPart).filter((part) => part !== undefined);
+}
+
+/**
+ * Converts the parts of an interrupted response that the driver can send back. Omits calls that the provider runs itself
+ * and whose result did not arrive, and ids of items that the provider never stored.
+ */
+export function convertPartialContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
+  return withoutOpenCalls(convertContent(content))
+    .map(detachedPart)
+    .filter((part) => !('text' in part) || part.text !== '' || part.providerOptions !== undefined);
+}
+
+function withoutOpenCalls(content: readonly AssistantPart[]): AssistantPart[] {
+  const answered = new Set(content.map((part) => part.type === 'tool-result' && part.toolCallId));
+  return content.filter((part) => {
+    return part.type !== 'tool-call' || !part.providerExecuted || answered.has(part.toolCallId);
+  });
+}
+
+function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T): T {
+  // Only the options change, and they are optional in every part.
+  return { ...part, ...withoutItemIds(providerOptions) } as T;
+}
+
+function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
+  const options = keptOptions(part.providerMetadata);
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      if (part.text === '' && !options.providerOptions) return undefined;
+      return { type: part.type, text: part.text, ...options };
+    case 'file':
+    case 'reasoning-file':
+      return { type: part.type, mediaType: part.mediaType, data: convertFileData(part.data), ...options };
+    case 'source':
+      return { ...convertSource(part), ...options };
+    case 'custom':
+      return { type: 'custom', kind: part.kind, ...options };
+    case 'tool-call':
+      return { ...convertToolCall(part), ...options };
+    case 'tool-result':
+      if (part.preliminary) return undefined;
+      return { ...convertToolResult(part), ...options };
+    case 'tool-approval-request':
+    default:
+      return undefined;
+  }
+}
+
+function convertSource(part: LanguageModelV4Source): AssistantPart {
+  const { type, ...source } = part;
+  delete source.providerMetadata;
+  return { type, source: toJsonObject(source) };
+}
+
+function convertToolCall({
+  toolCallId,
+  toolName,
+  input,
+  providerExecuted,
+}: LanguageModelV4ToolCall): AssistantPart {
+  const executed = providerExecuted ? { providerExecuted } : {};
+  return { type: 'tool-call', toolCallId, toolName, ...parseInput(input), ...executed };
+}
+
+/** Parses the arguments of a call. An empty text means no arguments. */
+function parseInput(text: string): { input: JsonValue; invalid?: string } {
+  if (text.trim() === '') return { input: {} };
+  try {
+    return { input: JSON.parse(text) as JsonValue };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'not JSON';
+    return { input: text, invalid: `The arguments are not valid JSON: ${reason}` };
+  }
+}
+
+function convertToolResult({
+  toolCallId,
+  toolName,
+  result,
+  isError,
+}: LanguageModelV4ToolResult): AssistantPart {
+  return {
+    type: 'tool-result',
+    toolCallId,
+    toolName,
+    output: convertOutput(toJsonValue(result), isError ?? false),
+  };
+}
+
+function convertOutput(value: JsonValue, isError: boolean): ToolOutput {
+  if (isError) return { type: 'error-json', value };
+  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value };
+}
+
+function convertFileData(data: SharedV4FileDataData | SharedV4FileDataUrl): FileData {
+  if (data.type === 'url') return { type: 'url', url: data.originalUrl ?? data.url.href };
+  return { type: 'data', data: typeof data.data === 'string' ? data.data : toBase64(data.data) };
+}
+
+/** Encodes bytes as base64 text. */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let from = 0; from < bytes.length; from += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(from, from + 0x8000));
+  }
+  return btoa(binary);
+}
+
+/** Converts the reported usage. A number that the provider did not report stays unknown. */
+export function convertUsage(usage: LanguageModelV4Usage | undefined): Usage {
+  if (usage === undefined) return Usage.unreported;
+  const { inputTokens, outputTokens } = usage;
+  return Usage.of({
+    inputTokens: countOf(inputTokens?.total),
+    outputTokens: countOf(outputTokens?.total),
+    cacheReadTokens: countOf(inputTokens?.cacheRead),
+    cacheWriteTokens: countOf(inputTokens?.cacheWrite),
+    reasoningTokens: countOf(outputTokens?.reasoning),
+  });
+}
+
+function countOf(count: number | undefined): number | undefined {
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? count : undefined;
+}
+
+const FINISH_REASONS = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content-filter', 'content-filter'],
+  ['tool-calls', 'tool-calls'],
+  ['error', 'error'],
+]);
+
+/**
+ * True when the response is complete. An interrupted response has no finish reason, the reason `interrupted`, or the reason
+ * `other` without the provider's raw reason.
+ */
+export function isFinished(reason: LanguageModelV4FinishReason | undefined): boolean {
+  if (reason === undefined || reason.unified === 'interrupted') return false;
+  return convertFinishReason(reason) !== 'other' || Boolean(reason.raw);
+}
+
+/** Converts a finish reason. An absent or unknown reason becomes `other`. */
+export function convertFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {
+  return FINISH_REASONS.get(reason?.unified ?? 'other') ?? 'other';
+}

@@ -1,0 +1,21 @@
+import { driverTests } from '@holdfast/conformance';
+import { OpenAiServer } from '@holdfast/conformance/test';
+import { afterAll, describe, test } from 'vitest';
+import { aimockAbilities, createAtAimock } from '../http/aimock-harness.ts';
+import { deepSeekAbilities, deepSeekHarness, openAiAbilities, openAiHarness } from './conformance-harness.ts';
+
+const server = await OpenAiServer.start();
+
+afterAll(() => server.stop());
+
+describe.each([
+  ['OpenAI', driverTests({ create: openAiHarness(server), ...openAiAbilities })],
+  ['OpenAI at aimock', driverTests({ create: createAtAimock, ...aimockAbilities })],
+  ['DeepSeek', driverTests({ create: deepSeekHarness(server), ...deepSeekAbilities })],
+])('aiSdkDriver with %s', (_, tests) => {
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(tests)('$name', ({ skip, run }, context) => {
+    context.skip(skip);
+    return run();
+  });
+});
