@@ -60,7 +60,7 @@ export interface Wire {
   failureEvent(failure: WireFailure): string | Uint8Array | undefined;
 }
 
-/** What a provider's protocol and package can carry. A row of the matrix that needs more is not run. */
+/** A capability of a provider's protocol and package. A row of the matrix that needs more is not run. */
 export type Feature =
   | 'reasoning'
   | 'signature'
