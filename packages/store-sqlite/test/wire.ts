@@ -37,12 +37,12 @@ export class Wire implements StoreFaults {
   });
 
   to(database: DatabaseSync): SqliteDatabase {
-    const visit = (_key: unknown): number => (this.visits += 1);
+    const visit = (): number => (this.visits += 1);
     database.function('visit', { deterministic: false }, visit);
     return {
       exec: (sql) => database.exec(sql),
       prepare: (sql) => {
-        const statement = database.prepare(sql.replaceAll(/\bWHERE\b/gu, 'WHERE visit(session_key) AND'));
+        const statement = database.prepare(sql.replaceAll(/\bWHERE\b/gu, 'WHERE visit() AND'));
         const through =
           <T>(carryOut: (parameters: SqliteParameters) => T) =>
           (parameters: SqliteParameters): T =>
