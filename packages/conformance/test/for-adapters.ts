@@ -5,6 +5,7 @@ export { REFUSALS as REFUSAL_REPLIES } from './openai/openai-reply.ts';
 export { OpenAiServer } from './openai/openai-server.ts';
 export { understood } from './openai/openai-request.ts';
 export type { OpenAiBody } from './openai/openai-request.ts';
+export type { OpenAiProtocol } from './openai/openai-protocol.ts';
 export type { OpenAiProvider } from './openai/openai-server.ts';
 export { runThroughOutage } from './run-through-outage.ts';
 export { stopWorkerOnView, workUntilStopped } from './stopped-worker.ts';

@@ -4,15 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import {
-  interruptedEnd,
-  REFUSALS,
-  streamedContent,
-  streamedResponse,
-  wholeResponse,
-} from './openai-reply.ts';
-import { understood } from './openai-request.ts';
-import type { OpenAiBody } from './openai-request.ts';
+import type { StreamableBody, OpenAiProtocol } from './openai-protocol.ts';
+import { chatCompletions } from './openai-protocol.ts';
+import { REFUSALS } from './openai-reply.ts';
 
 /** A provider with a script. */
 export interface OpenAiProvider {
@@ -28,18 +22,20 @@ interface Script {
   readonly requests: ProviderRequest[];
 }
 
-/** A server of OpenAI's protocol for all cases of a test file: each script has a path of its own. */
+/** A server of a protocol of OpenAI for all cases of a test file: each script has a path of its own. */
 export class OpenAiServer {
+  private readonly protocol: OpenAiProtocol;
   private readonly scripts: Script[] = [];
   private readonly server: Server;
 
-  private constructor() {
+  private constructor(protocol: OpenAiProtocol) {
+    this.protocol = protocol;
     this.server = createServer((request, response) => void this.serve(request, response));
   }
 
   /** Starts a server on a free port. */
-  static async start(): Promise<OpenAiServer> {
-    const started = new OpenAiServer();
+  static async start(protocol: OpenAiProtocol = chatCompletions): Promise<OpenAiServer> {
+    const started = new OpenAiServer(protocol);
     started.server.listen(0, '127.0.0.1');
     await once(started.server, 'listening');
     return started;
@@ -63,30 +59,31 @@ export class OpenAiServer {
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const script = this.scripts[Number(request.url?.split('/')[1])];
-    const body = (await json(request)) as OpenAiBody;
-    script?.requests.push(understood(body));
+    const body = (await json(request)) as StreamableBody;
+    script?.requests.push(this.protocol.understood(body));
     const reply = script?.replies.shift() ?? { type: 'refusal', refusal: 'invalidRequest' };
-    await new Reply(request, response, body).send(withUsage(reply, body));
+    const isStreamed = body.stream === true;
+    await new Reply(this.protocol, request, response, isStreamed).send(this.protocol.replyTo(body, reply));
   }
-}
-
-/** Returns a reply without usage if the request does not ask for it: a stream has none by default. */
-function withUsage(reply: ProviderReply, { stream, stream_options: options }: OpenAiBody): ProviderReply {
-  if (reply.type !== 'answer' || !stream || options?.include_usage === true) return reply;
-  const { usage: _, ...rest } = reply;
-  return rest;
 }
 
 /** One reply over HTTP. */
 class Reply {
+  private readonly protocol: OpenAiProtocol;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private readonly isStreamed: boolean;
 
-  constructor(request: IncomingMessage, response: ServerResponse, { stream }: OpenAiBody) {
+  constructor(
+    protocol: OpenAiProtocol,
+    request: IncomingMessage,
+    response: ServerResponse,
+    isStreamed: boolean,
+  ) {
+    this.protocol = protocol;
     this.request = request;
     this.response = response;
-    this.isStreamed = stream === true;
+    this.isStreamed = isStreamed;
     response.setHeader('connection', 'close');
   }
 
@@ -103,8 +100,8 @@ class Reply {
       case 'answer':
       default:
         if (!this.isStreamed)
-          return this.write(200, 'application/json', JSON.stringify(wholeResponse(reply)));
-        await this.stream(streamedResponse(reply));
+          return this.write(200, 'application/json', JSON.stringify(this.protocol.wholeResponse(reply)));
+        await this.stream(this.protocol.streamedResponse(reply));
         this.response.end('data: [DONE]\n\n');
     }
   }
@@ -120,18 +117,17 @@ class Reply {
   private async interrupt(reply: Extract<ProviderReply, { type: 'interruption' }>): Promise<void> {
     const { interruption, text, after } = reply;
     const { socket } = this.response;
-    const content = streamedContent(reply);
-    if (this.isStreamed && (text || reply.calls)) await this.stream([...content, ...interruptedEnd(reply)]);
+    const content = this.protocol.streamedContent(reply);
+    if (this.isStreamed && (text || reply.calls)) await this.stream([...content, ...this.protocol.interruptedEnd(reply)]);
     else if (text) {
       this.response.writeHead(200, { 'content-type': 'application/json' });
-      await this.flushed(JSON.stringify(wholeResponse({ type: 'answer', text })).slice(0, -20));
+      await this.flushed(JSON.stringify(this.protocol.wholeResponse({ type: 'answer', text })).slice(0, -20));
     }
     await after;
     if (interruption === 'cut') socket?.destroy();
     else if (interruption === 'end') this.response.end();
     else {
-      const error = { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' };
-      await this.stream([{ error }]);
+      await this.stream([this.protocol.overloaded]);
       this.response.end();
     }
   }
@@ -142,7 +138,7 @@ class Reply {
     onClosed,
   }: Extract<ProviderReply, { type: 'silence' }>): Promise<void> {
     this.response.on('close', () => onClosed?.());
-    if (text !== undefined && this.isStreamed) await this.stream(streamedContent({ text }));
+    if (text !== undefined && this.isStreamed) await this.stream(this.protocol.streamedContent({ text }));
     onAsked();
   }
 
