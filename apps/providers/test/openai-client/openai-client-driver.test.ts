@@ -56,7 +56,11 @@ describe('a driver on the client of OpenAI', () => {
 
 const red: Readonly<Record<string, readonly string[]>> = redDriverCases;
 /** Defects that the Responses API cannot show: it has no stop sequences, and no mark for results that are errors. */
-const HIDDEN: readonly string[] = ['drops stop sequences', 'tells errors as results', 'tells results as errors'];
+const HIDDEN: readonly string[] = [
+  'drops stop sequences',
+  'tells errors as results',
+  'tells results as errors',
+];
 
 describe.concurrent('a driver on the client of OpenAI with a defect', { timeout: 60_000 }, () => {
   test.for(Object.entries(wrappedDefects))('%s', async ([name, defect], { expect }) => {
@@ -88,7 +92,7 @@ test('OpenAI stores nothing, and gets its encrypted reasoning back', async () =>
   const bodies: string[] = [];
   const client = clientOf(url).withOptions({
     fetch: (address, init) => {
-      bodies.push(String(init?.body));
+      bodies.push(typeof init?.body === 'string' ? init.body : '');
       return fetch(address, init);
     },
   });

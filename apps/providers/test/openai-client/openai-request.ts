@@ -11,10 +11,7 @@ import type {
 import type { Responses } from 'openai/resources/responses/responses';
 
 /** Returns the body of a call. */
-export function bodyOf(
-  request: InferenceRequest,
-  model: string,
-): Responses.ResponseCreateParamsStreaming {
+export function bodyOf(request: InferenceRequest, model: string): Responses.ResponseCreateParamsStreaming {
   const { systemPrompt, messages, tools, toolChoice, responseFormat, llmConfig = {} } = request;
   return {
     stream: true,
@@ -85,16 +82,21 @@ function assistantItemsOf(part: AssistantPart): readonly Responses.ResponseInput
 }
 
 /** Returns the item that the reader attached to the part, with its encrypted content. */
-function reasoningItemsOf({ text, providerOptions }: ReasoningPart): readonly Responses.ResponseReasoningItem[] {
+function reasoningItemsOf({
+  text,
+  providerOptions,
+}: ReasoningPart): readonly Responses.ResponseReasoningItem[] {
   const { openai } = providerOptions ?? {};
-  if (typeof openai !== 'object' || openai === null || !('reasoningEncryptedContent' in openai)) return [];
-  const { itemId, reasoningEncryptedContent } = openai;
+  if (typeof openai !== 'object' || openai === null || !('itemId' in openai)) return [];
+  const { itemId: id, reasoningEncryptedContent: encrypted_content } = openai;
+  if (typeof id !== 'string' || typeof encrypted_content !== 'string') return [];
   const summary = text === '' ? [] : [{ type: 'summary_text' as const, text }];
-  const encrypted_content = String(reasoningEncryptedContent);
-  return [{ type: 'reasoning', id: String(itemId), summary, encrypted_content }];
+  return [{ type: 'reasoning', id, summary, encrypted_content }];
 }
 
-function inputPartOf(part: UserPart): Responses.ResponseInputText | Responses.ResponseInputImage | Responses.ResponseInputFile {
+function inputPartOf(
+  part: UserPart,
+): Responses.ResponseInputText | Responses.ResponseInputImage | Responses.ResponseInputFile {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
   const { mediaType, data, filename = 'file' } = part;
   if (data.type !== 'data' && data.type !== 'url') throw new Error(`A file cannot be sent as ${data.type}.`);

@@ -97,7 +97,9 @@ export class ResponseReader {
 
   private unfinished(): DriverError {
     const partialResponse = this.partialResponse('error');
-    return new DriverError('network', 'The response of OpenAI ended before it was complete.', { partialResponse });
+    return new DriverError('network', 'The response of OpenAI ended before it was complete.', {
+      partialResponse,
+    });
   }
 }
 
@@ -131,7 +133,11 @@ function partsOf(item: Responses.ResponseOutputItem): readonly AssistantPart[] {
 }
 
 /** Keeps the encrypted content, which OpenAI needs back with the next call. */
-function reasoningOf({ id, summary, encrypted_content: encrypted }: Responses.ResponseReasoningItem): AssistantPart {
+function reasoningOf({
+  id,
+  summary,
+  encrypted_content: encrypted,
+}: Responses.ResponseReasoningItem): AssistantPart {
   const text = summary.map((part) => part.text).join('\n\n');
   if (!encrypted) return { type: 'reasoning', text };
   const openai = { itemId: id, reasoningEncryptedContent: encrypted };

@@ -1,7 +1,6 @@
 import type { ProviderContent, ProviderReply, ProviderUsage } from '@holdfast/conformance';
 import type { OpenAiProtocol } from '@holdfast/conformance/test';
 import { understood } from './responses-request.ts';
-import type { SentBody } from './responses-request.ts';
 
 type Answer = Extract<ProviderReply, { type: 'answer' }>;
 
@@ -29,8 +28,9 @@ export const responsesApi: OpenAiProtocol = {
   overloaded: { type: 'error', code: 'server_error', message: 'Overloaded', param: null },
 };
 
-function withoutUsage({ usage: _, ...facts }: Partial<Answer>): Partial<Answer> {
-  return facts;
+function withoutUsage(facts: Partial<Answer>): Partial<Answer> {
+  const { usage: _, ...rest } = facts;
+  return rest;
 }
 
 /** The members of a response before its content. */
@@ -61,7 +61,9 @@ function itemsOf({ reasoning, text, calls = [] }: ProviderContent): readonly obj
   const summary = [{ type: 'summary_text', text: reasoning }];
   const content = [{ type: 'output_text', text, annotations: [] }];
   return [
-    ...(reasoning === undefined ? [] : [{ type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'sealed' }]),
+    ...(reasoning === undefined
+      ? []
+      : [{ type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'sealed' }]),
     ...(text === undefined ? [] : [{ type: 'message', id: 'msg_1', role: 'assistant', content }]),
     ...calls.map((call, at) => itemOf(call, at)),
   ];

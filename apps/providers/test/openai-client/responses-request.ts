@@ -4,7 +4,7 @@ import type { ToolChoice, ToolDescription } from '@holdfast/core/driver';
 import type { Responses } from 'openai/resources/responses/responses';
 
 /** The body of a request. */
-export type SentBody = Responses.ResponseCreateParams;
+type SentBody = Responses.ResponseCreateParams;
 
 /** Returns a request as the cases see it. */
 export function understood(body: SentBody): ProviderRequest {
@@ -53,7 +53,8 @@ type Input = Responses.ResponseInputContent | Responses.ResponseFunctionCallOutp
 
 function contentOf({ role, content }: Responses.EasyInputMessage): readonly SentPart[] {
   const speaker = role === 'developer' ? 'system' : role;
-  const parts: readonly Input[] = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+  const parts: readonly Input[] =
+    typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
   return parts.flatMap((part): readonly SentPart[] => {
     if (part.type !== 'input_text') return [{ type: 'file', ...fileOf(part) }];
     return part.text === '' ? [] : [{ type: 'text', role: speaker, text: part.text }];
