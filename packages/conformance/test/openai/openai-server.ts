@@ -118,7 +118,8 @@ class Reply {
     const { interruption, text, after } = reply;
     const { socket } = this.response;
     const content = this.protocol.streamedContent(reply);
-    if (this.isStreamed && (text || reply.calls)) await this.stream([...content, ...this.protocol.interruptedEnd(reply)]);
+    if (this.isStreamed && (text || reply.calls))
+      await this.stream([...content, ...this.protocol.interruptedEnd(reply)]);
     else if (text) {
       this.response.writeHead(200, { 'content-type': 'application/json' });
       await this.flushed(JSON.stringify(this.protocol.wholeResponse({ type: 'answer', text })).slice(0, -20));
