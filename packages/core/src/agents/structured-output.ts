@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compact, isSameJson } from '../json.ts';
+import type { AgentEvent } from '../loop/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { isForceStop } from '../state/execution/continuation.ts';
 import type { ResponseFormat } from '../state/llm-config.ts';
@@ -11,11 +12,14 @@ import type { Hook } from '../loop/hooks/hook.ts';
 import type {
   AiSdkSchema,
   CheckResult,
+  InputOf,
   ModelSchema,
   OutputOf,
   StandardSchema,
 } from '../loop/tools/tool-schema.ts';
 import { modelSchema } from '../loop/tools/tool-schema.ts';
+import type { PartialOutput } from './partial-output.ts';
+import { partialsOf } from './partial-output.ts';
 
 /** The options of structured output. */
 export interface StructuredOutputOptions {
@@ -29,8 +33,11 @@ export interface StructuredOutputOptions {
   readonly jsonSchema?: object;
 }
 
-/** A hook that enforces a schema on final responses, and reads their values. */
-export interface StructuredOutput<T> extends Hook {
+/**
+ * A hook that enforces a schema on final responses, and reads their values. `Written` is the type that the model writes,
+ * before the schema transforms it.
+ */
+export interface StructuredOutput<T, Written = T> extends Hook {
   /** The response format that a model receives. */
   readonly responseFormat: ResponseFormat;
   /**
@@ -42,6 +49,14 @@ export interface StructuredOutput<T> extends Hook {
   read(state: AgentState): T;
   /** Does the same as `read`, also for a schema with an asynchronous check. */
   readAsync(state: AgentState): Promise<T>;
+  /**
+   * Yields the value while the model writes it: each time it has grown, a new frozen value. Strings may be incomplete, and
+   * members and items may be missing. The schema has neither checked nor transformed the value. Each call of the model
+   * starts again. Yields nothing for text that is not JSON.
+   * @example
+   * for await (const partial of weather.partials(loop.stream(state))) render(partial);
+   */
+  partials(events: AsyncIterable<AgentEvent>): AsyncGenerator<PartialOutput<Written>, void>;
 }
 
 /** Runs after other hooks, so that their changes of a step come first. */
@@ -86,7 +101,7 @@ const REPAIR_OF = 'repair_of';
 export function structuredOutput<Schema extends StandardSchema>(
   schema: Schema,
   options?: StructuredOutputOptions,
-): StructuredOutput<OutputOf<Schema>>;
+): StructuredOutput<OutputOf<Schema>, InputOf<Schema>>;
 export function structuredOutput<Schema extends AiSdkSchema>(
   schema: Schema,
   options?: StructuredOutputOptions,
@@ -121,6 +136,7 @@ export function structuredOutput(
       );
     },
     readAsync: async (state) => valueOf(await checkAnswer(model, answerOf(state))),
+    partials: partialsOf,
   });
 }
 

@@ -62,6 +62,7 @@ export class SubagentRun {
       checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.report(state, true)),
       onExhausted: runningToolOf(this.context)?.onExhausted,
       session: runningToolOf(this.context)?.session,
+      awaitReader: runningToolOf(this.context)?.awaitReader,
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {

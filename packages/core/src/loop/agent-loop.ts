@@ -110,6 +110,8 @@ export interface RunOptions<Context = unknown> {
   readonly parent?: ParentRun | undefined;
   /** Returns the session that the run works for, which its events show. @internal */
   readonly session?: (() => EventSession) | undefined;
+  /** Returns a promise while the reader of the run's events is behind. @internal */
+  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** The options of a run. They are required when the tools of the loop need a run context. */
@@ -189,6 +191,7 @@ const checkRunOptions = optionsCheck<RunOptions>(
     runContext: mustBe.anything,
     parent: { ...mustBe.anything, isInternal: true },
     session: { ...mustBe.anything, isInternal: true },
+    awaitReader: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
 );
@@ -208,7 +211,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 
   function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
     const { signal = neverSignal(), onEvent, previousState, checkpoint } = runOptions;
-    const { parent, runContext, session } = runOptions;
+    const { parent, runContext, session, awaitReader } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
     const heard = redact ? redactedListeners(all, redact) : all;
     return new AgentRun(state, loop, {
@@ -219,6 +222,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       parent,
       runContext,
       session,
+      awaitReader,
     });
   }
 
@@ -277,12 +281,11 @@ function streamOf(
   const { signal, onEvent } = options;
   const readerGone = new AbortController();
   const either = signal ? AbortSignal.any([signal, readerGone.signal]) : readerGone.signal;
-  const work = (put: AgentEventListener): Promise<AgentState> => {
-    const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
-    return run({ ...options, signal: either, onEvent: listener });
-  };
   const leave = (): void => readerGone.abort(new RunAbort('cancel', 'The reader closed the stream.'));
-  return new EventStream(work, leave);
+  return new EventStream((put, awaitReader) => {
+    const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
+    return run({ ...options, signal: either, onEvent: listener, awaitReader });
+  }, leave);
 }
 
 function loopParts(options: AgentLoopOptions): LoopParts {

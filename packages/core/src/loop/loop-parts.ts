@@ -51,6 +51,8 @@ export interface RunParts {
   readonly runContext?: unknown;
   /** Returns the session of the run, for events. */
   readonly session?: (() => EventSession) | undefined;
+  /** Returns a promise while the reader of the run's events is behind. */
+  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** The options of a run that change its loop. */

@@ -32,6 +32,8 @@ export class RunState {
   readonly runContext: unknown;
   /** Returns the session of the run, for events. */
   readonly session: RunParts['session'];
+  /** Returns a promise while the reader of the run's events is behind. */
+  readonly awaitReader: RunParts['awaitReader'];
   readonly signals: RunSignals;
   readonly checkpointer: Checkpointer;
   /** True while the end is prepared, which is announced as one change. */
@@ -51,6 +53,7 @@ export class RunState {
     this.parent = run.parent;
     this.runContext = run.runContext;
     this.session = run.session;
+    this.awaitReader = run.awaitReader;
     this.work = new WorkTime(readClock(loop.clock));
     this.hasNewIds = loop.clock === systemClock;
   }

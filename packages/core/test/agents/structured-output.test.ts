@@ -1,5 +1,14 @@
-import { AgentStop, finishReason, RunAbort, structuredOutput, textOf } from '@holdfast/core';
-import type { AgentState, Hook, JsonValue, Message } from '@holdfast/core';
+import {
+  AgentState,
+  AgentStop,
+  createAgentLoop,
+  finishReason,
+  RunAbort,
+  structuredOutput,
+  textOf,
+} from '@holdfast/core';
+import type { Hook, JsonValue, Message } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -242,4 +251,50 @@ test('a schema that cannot describe itself needs a JSON Schema', () => {
   expect(() => structuredOutput(schema)).toThrow(expect.objectContaining({ code: 'OUTPUT_SCHEMA_INVALID' }));
   const { responseFormat } = structuredOutput(schema, { jsonSchema: { type: 'object' } });
   expect(responseFormat).toEqual({ type: 'json', schema: { type: 'object' } });
+});
+
+describe('partials', () => {
+  const question = AgentState.empty().withUserMessage('How is it?');
+
+  test('grow with the deltas of the response, and start again with each response', async () => {
+    const output = structuredOutput(weather);
+    const driver = scriptedDriver('{"city": "Ulm", "celsius": "warm"}', '{"city": "Ulm", "celsius": 21}');
+    const stream = createAgentLoop({ driver, hooks: [output] }).stream(question);
+    const seen: unknown[] = [];
+    for await (const partial of output.partials(stream)) {
+      expectTypeOf(partial).toEqualTypeOf<{ readonly city?: string; readonly celsius?: number }>();
+      seen.push(partial);
+    }
+    expect(seen).toEqual([
+      {},
+      { city: 'Ulm' },
+      { city: 'Ulm' },
+      { city: 'Ulm', celsius: 'warm' },
+      {},
+      { city: 'Ulm' },
+      { city: 'Ulm' },
+      { city: 'Ulm', celsius: 21 },
+    ]);
+    expect(output.read(await stream.result)).toEqual({ city: 'Ulm', celsius: 21 });
+  });
+
+  test('of text that is not JSON are none', async () => {
+    const output = structuredOutput(weather, { maxRepairs: 0 });
+    const loop = createAgentLoop({ driver: scriptedDriver('It is 21 degrees.'), hooks: [output] });
+    const seen: unknown[] = [];
+    for await (const partial of output.partials(loop.stream(question))) seen.push(partial);
+    expect(seen).toEqual([]);
+  });
+
+  test('abort the run when their reader stops', async () => {
+    const output = structuredOutput(weather);
+    const driver = scriptedDriver(misfit, fits);
+    const stream = createAgentLoop({ driver, hooks: [output] }).stream(question);
+    for await (const partial of output.partials(stream)) {
+      expect(partial).toBeDefined();
+      break;
+    }
+    expect((await stream.result).status).toBe('stopped');
+    expect(driver.requests).toHaveLength(1);
+  });
 });

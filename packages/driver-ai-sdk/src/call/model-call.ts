@@ -79,7 +79,7 @@ export class ModelCall {
     options: CallOptions,
     onDelta: NonNullable<InferenceOptions['onDelta']>,
   ): Promise<AttemptResult<InferenceResponse>> {
-    const { signal } = this.inference;
+    const { signal, awaitReader } = this.inference;
     const result = await this.value(
       () => this.model.doStream(options),
       ({ stream }) => void stream.cancel().catch(() => undefined),
@@ -89,7 +89,9 @@ export class ModelCall {
     const end = await readStream(result.answer.stream, signal, (part) => {
       if (part.type === 'stream-start') this.warn(part.warnings);
       const delta = response.add(part);
-      if (delta) onDelta(delta);
+      if (delta === undefined) return undefined;
+      onDelta(delta);
+      return awaitReader?.();
     });
     if (response.isFinished) return { answer: response.complete() };
     if (end.type === 'aborted') return { answer: response.partial('aborted') ?? throwAborted(signal) };

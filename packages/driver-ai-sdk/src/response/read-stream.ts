@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { unlessAborted } from '../call/abort.ts';
 
 /** The end of a stream of parts. */
 export type StreamEnd =
@@ -7,13 +8,13 @@ export type StreamEnd =
   | { readonly type: 'failed'; readonly error: unknown };
 
 /**
- * Calls `visit` with every part until the stream ends, fails or is aborted. An `error` part is a failure. Always cancels
- * the stream at the end, also when `visit` throws.
+ * Calls `visit` with every part until the stream ends, fails or is aborted. While a promise of `visit` is pending, no part
+ * is read. An `error` part is a failure. Always cancels the stream at the end, also when `visit` throws.
  */
 export async function readStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   signal: AbortSignal,
-  visit: (part: LanguageModelV4StreamPart) => void,
+  visit: (part: LanguageModelV4StreamPart) => Promise<void> | undefined,
 ): Promise<StreamEnd> {
   const reader = stream.getReader();
   // `cancel` ends a waiting read. An error of the source after that is ignored.
@@ -26,7 +27,8 @@ export async function readStream(
       if ('error' in read) return { type: 'failed', error: read.error };
       if (read.done) return { type: 'ended' };
       if (read.value.type === 'error') return { type: 'failed', error: read.value.error };
-      visit(read.value);
+      const pause = visit(read.value);
+      if (pause) await unlessAborted(pause, signal).catch(() => undefined);
     }
     return { type: 'aborted' };
   } finally {

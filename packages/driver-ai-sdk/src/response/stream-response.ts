@@ -20,10 +20,33 @@ type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type TextDelta = Extract<LanguageModelV4StreamPart, { type: 'text-delta' | 'reasoning-delta' }>;
 type Kind = 'text' | 'reasoning';
 
-/** A text or reasoning part that can still grow. */
-interface Block {
+/**
+ * A text or reasoning part that can still grow. The deltas are joined in pieces of 16 KB: an engine that concatenates
+ * strings by reference keeps each delta as an object of its own, which takes four times the memory of the text.
+ */
+class Block {
   readonly deltaId: string;
   readonly part: { type: Kind; text: string; providerMetadata?: SharedV4ProviderMetadata };
+  private deltas: string[] = [];
+  private length = 0;
+
+  constructor(deltaId: string, type: Kind) {
+    this.deltaId = deltaId;
+    this.part = { type, text: '' };
+  }
+
+  add(delta: string): void {
+    this.deltas.push(delta);
+    this.length += delta.length;
+    if (this.length > 16_384) this.join();
+  }
+
+  /** Adds the deltas to the text of the part. */
+  join(): void {
+    if (this.length > 0) this.part.text += this.deltas.join('');
+    this.deltas = [];
+    this.length = 0;
+  }
 }
 
 /** Builds a response from the parts of its stream. */
@@ -92,13 +115,19 @@ export class StreamedResponse {
 
   /** The complete response. */
   complete(): InferenceResponse {
-    return this.response(convertContent(this.content), convertFinishReason(this.finish?.finishReason));
+    return this.response(convertContent(this.parts()), convertFinishReason(this.finish?.finishReason));
   }
 
   /** The partial response, without incomplete calls; `undefined` if no usable content has arrived. */
   partial(finishReason: FinishReason): InferenceResponse | undefined {
-    const content = convertPartialContent(this.content);
+    const content = convertPartialContent(this.parts());
     return content.length === 0 ? undefined : this.response(content, finishReason);
+  }
+
+  /** The parts with all text that has arrived. */
+  private parts(): readonly LanguageModelV4Content[] {
+    for (const blocks of Object.values(this.open)) for (const block of blocks.values()) block.join();
+    return this.content;
   }
 
   private response(content: InferenceResponse['content'], finishReason: FinishReason): InferenceResponse {
@@ -115,7 +144,7 @@ export class StreamedResponse {
 
   private grow(kind: Kind, { id, delta, providerMetadata }: TextDelta): InferenceDelta | undefined {
     const block = this.block(kind, id);
-    block.part.text += delta;
+    block.add(delta);
     if (providerMetadata) block.part.providerMetadata = providerMetadata;
     return delta === '' ? undefined : { type: kind, id: block.deltaId, text: delta };
   }
@@ -126,15 +155,17 @@ export class StreamedResponse {
     { id, providerMetadata }: { readonly id: string; readonly providerMetadata?: SharedV4ProviderMetadata },
     isEnd: boolean,
   ): undefined {
-    const { part } = this.block(kind, id);
-    if (providerMetadata) part.providerMetadata = providerMetadata;
-    if (isEnd) this.open[kind].delete(id);
+    const block = this.block(kind, id);
+    if (providerMetadata) block.part.providerMetadata = providerMetadata;
+    if (!isEnd) return;
+    block.join();
+    this.open[kind].delete(id);
   }
 
   private block(kind: Kind, id: string): Block {
     const known = this.open[kind].get(id);
     if (known) return known;
-    const block: Block = { deltaId: this.freshDeltaId(id), part: { type: kind, text: '' } };
+    const block = new Block(this.freshDeltaId(id), kind);
     this.open[kind].set(id, block);
     this.content.push(block.part);
     return block;

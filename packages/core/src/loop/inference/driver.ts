@@ -63,6 +63,11 @@ export interface InferenceOptions {
   readonly signal: AbortSignal;
   /** Receives each piece of the response as it arrives; `undefined` when the run has no listeners. */
   readonly onDelta: ((delta: InferenceDelta) => void) | undefined;
+  /**
+   * Returns a promise while the reader of the run's stream is behind. A driver that streams waits for it, or for the
+   * signal, before it reads more of the response. Absent when the run has no such reader.
+   */
+  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
   /** The run that calls the model. Absent when no run does, as in a test of a driver. */
   readonly run?: InferenceRun | undefined;
 }

@@ -40,6 +40,7 @@ export async function infer(run: RunState): Promise<void> {
     const given = loop.driver.infer(request, {
       signal,
       onDelta,
+      awaitReader: run.awaitReader,
       run: { state: run.state, runContext: run.runContext },
     });
     response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));

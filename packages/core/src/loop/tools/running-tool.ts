@@ -116,6 +116,11 @@ export class RunningTool implements ToolContext {
     return this.#run.session;
   }
 
+  /** Returns a promise while the reader of the run's events is behind. */
+  get awaitReader(): (() => Promise<void> | undefined) | undefined {
+    return this.#run.awaitReader;
+  }
+
   /** True when the run has listeners. */
   get hasListeners(): boolean {
     return this.#run.listeners.length > 0;

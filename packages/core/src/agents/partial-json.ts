@@ -1,0 +1,222 @@
+import type { JsonValue } from '../json.ts';
+
+type Mode =
+  | 'start'
+  | 'fence'
+  | 'value'
+  | 'firstItem'
+  | 'firstKey'
+  | 'key'
+  | 'colon'
+  | 'string'
+  | 'number'
+  | 'literal'
+  | 'afterValue'
+  | 'complete'
+  | 'broken';
+
+/** An object or array that has begun and has not ended. */
+type Open = { readonly object: Record<string, JsonValue>; key: string } | { readonly array: JsonValue[] };
+
+const LITERALS: ReadonlyMap<string, readonly [word: string, value: JsonValue]> = new Map([
+  ['t', ['true', true]],
+  ['f', ['false', false]],
+  ['n', ['null', null]],
+]);
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const STARTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
+const HEX = /^[\dA-Fa-f]+$/;
+
+/**
+ * Reads the text of a JSON value as it arrives. `value` is the value so far: incomplete strings have the characters that
+ * have arrived, and a member without a value is absent. A Markdown code fence before the value is skipped. The cost of a
+ * piece of text depends on its length; the cost of `value` on the number of members of the objects and arrays that have
+ * not ended.
+ */
+export class PartialJson {
+  private mode: Mode = 'start';
+  private readonly open: Open[] = [];
+  private root: JsonValue | undefined;
+  /** The string, number or literal that has begun. */
+  private token = '';
+  /** The escape sequence that has begun in a string, from its backslash. */
+  private escape = '';
+  private isKey = false;
+
+  /** Reads the next piece of the text. Returns true when the value may have grown. */
+  push(text: string): boolean {
+    const isOpen = !this.isOver();
+    for (let at = 0; at < text.length && !this.isOver();) {
+      at = this.mode === 'string' ? this.readString(text, at) : this.readChar(text, at);
+    }
+    return isOpen && this.mode !== 'broken';
+  }
+
+  /** The frozen value so far; `undefined` before it begins. The objects and arrays that have ended are shared. */
+  get value(): JsonValue | undefined {
+    let inner = this.openToken();
+    for (const container of this.open.toReversed()) {
+      if ('array' in container)
+        inner = frozen(inner === undefined ? [...container.array] : [...container.array, inner]);
+      else inner = frozen(withMember({ ...container.object }, container.key, inner));
+    }
+    return inner === undefined ? this.root : inner;
+  }
+
+  private isOver(): boolean {
+    return this.mode === 'complete' || this.mode === 'broken';
+  }
+
+  /** Reads one character outside a string, and returns the place of the next one. */
+  private readChar(text: string, at: number): number {
+    const char = text.charAt(at);
+    if (this.mode === 'number' && !/[\d+\-.eE]/.test(char)) {
+      this.endNumber();
+      return at;
+    }
+    if (this.mode === 'number' || this.mode === 'literal') this.growToken(char);
+    else if (this.mode === 'fence') this.mode = char === '\n' ? 'value' : 'fence';
+    else if (!/\s/.test(char)) this.readMark(char);
+    return at + 1;
+  }
+
+  /** Reads a mark of the syntax, or the first character of a value. */
+  private readMark(char: string): void {
+    const { mode } = this;
+    if (char === '`' && mode === 'start') this.mode = 'fence';
+    else if (char === ':' && mode === 'colon') this.mode = 'value';
+    else if (char === ',' && mode === 'afterValue') this.mode = this.isInObject() ? 'key' : 'value';
+    else if (char === '}' && (mode === 'firstKey' || (mode === 'afterValue' && this.isInObject())))
+      this.close();
+    else if (char === ']' && (mode === 'firstItem' || (mode === 'afterValue' && !this.isInObject())))
+      this.close();
+    else if (mode === 'firstKey' || mode === 'key') this.beginKey(char);
+    else if (mode === 'start' || mode === 'value' || mode === 'firstItem') this.beginValue(char);
+    else this.mode = 'broken';
+  }
+
+  private beginKey(char: string): void {
+    this.isKey = true;
+    this.token = '';
+    this.mode = char === '"' ? 'string' : 'broken';
+  }
+
+  private beginValue(char: string): void {
+    this.isKey = false;
+    this.token = char === '"' ? '' : char;
+    if (char === '"') this.mode = 'string';
+    else if (char === '{') this.begin({ object: {}, key: '' }, 'firstKey');
+    else if (char === '[') this.begin({ array: [] }, 'firstItem');
+    else if (LITERALS.has(char)) this.mode = 'literal';
+    else this.mode = /[-\d]/.test(char) ? 'number' : 'broken';
+  }
+
+  private begin(container: Open, mode: Mode): void {
+    this.open.push(container);
+    this.mode = mode;
+  }
+
+  private isInObject(): boolean {
+    const container = this.open.at(-1);
+    return container !== undefined && 'object' in container;
+  }
+
+  private close(): void {
+    const container = this.open.pop();
+    if (container) this.end(frozen('array' in container ? container.array : container.object));
+  }
+
+  /** Adds a value that has ended to the object or array around it. */
+  private end(value: JsonValue): void {
+    const container = this.open.at(-1);
+    this.token = '';
+    this.mode = container ? 'afterValue' : 'complete';
+    if (container === undefined) this.root = value;
+    else if ('array' in container) container.array.push(value);
+    else withMember(container.object, container.key, value);
+  }
+
+  private growToken(char: string): void {
+    this.token += char;
+    if (this.mode !== 'literal') return;
+    const [word, value] = LITERALS.get(this.token.charAt(0)) ?? ['', null];
+    if (this.token === word) this.end(value);
+    else if (!word.startsWith(this.token)) this.mode = 'broken';
+  }
+
+  private endNumber(): void {
+    if (NUMBER.test(this.token)) this.end(Number(this.token));
+    else this.mode = 'broken';
+  }
+
+  /** Reads a string up to its end, or to the end of the text, and returns the place after it. */
+  private readString(text: string, from: number): number {
+    let at = from;
+    if (this.escape !== '') return this.readEscape(text, at);
+    while (at < text.length && text[at] !== '"' && text[at] !== '\\' && text.charCodeAt(at) >= 0x20) at++;
+    this.token += text.slice(from, at);
+    if (at === text.length) return at;
+    if (text[at] === '"') this.endString();
+    else if (text[at] === '\\') this.escape = '\\';
+    else this.mode = 'broken';
+    return at + 1;
+  }
+
+  private readEscape(text: string, at: number): number {
+    this.escape += text.charAt(at);
+    const kind = this.escape.charAt(1);
+    if (kind !== 'u') this.endEscape(ESCAPES.get(kind));
+    else if (this.escape.length > 2 && !HEX.test(this.escape.slice(2))) this.mode = 'broken';
+    else if (this.escape.length === 6)
+      this.endEscape(String.fromCharCode(Number.parseInt(this.escape.slice(2), 16)));
+    return at + 1;
+  }
+
+  private endEscape(char: string | undefined): void {
+    this.escape = '';
+    if (char === undefined) this.mode = 'broken';
+    else this.token += char;
+  }
+
+  private endString(): void {
+    const container = this.open.at(-1);
+    const text = this.token;
+    if (!this.isKey) return this.end(text);
+    if (container && 'object' in container) container.key = text;
+    this.mode = 'colon';
+  }
+
+  /** The value of the string, number or literal that has begun. */
+  private openToken(): JsonValue | undefined {
+    if (this.mode === 'string') return this.isKey ? undefined : this.token;
+    if (this.mode === 'literal') return LITERALS.get(this.token.charAt(0))?.[1];
+    const started = this.mode === 'number' ? STARTED_NUMBER.exec(this.token)?.[0] : undefined;
+    return started === undefined ? undefined : Number(started);
+  }
+}
+
+/** Sets a member as `JSON.parse` does, also one of the name `__proto__`. */
+function withMember(
+  object: Record<string, JsonValue>,
+  key: string,
+  value: JsonValue | undefined,
+): Record<string, JsonValue> {
+  if (value === undefined) return object;
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  return object;
+}
+
+function frozen<T extends object>(value: T): T {
+  return Object.freeze(value);
+}
