@@ -24,7 +24,7 @@ export type {
   UserMessage,
 } from './state/messages/messages.ts';
 export { InferenceResponse } from './state/inference/inference-response.ts';
-export type { InferenceResponseInit } from './state/inference/inference-response.ts';
+export type { InferenceResponseInit, ResponseHeaders } from './state/inference/inference-response.ts';
 export type { UsageFields } from './state/inference/usage.ts';
 export type {
   Driver,

@@ -230,9 +230,17 @@ function redactedMessage({ id, createdAt, content }: UserMessage, redact: Redact
 }
 
 function redactedResponse(response: InferenceResponse, redact: Redact): InferenceResponse {
-  const { finishReason, rawFinishReason, usage, modelId, responseId } = response;
+  const { finishReason, rawFinishReason, usage, modelId, responseId, requestId } = response;
   const content = response.content.flatMap((part) => redactedPart(part, redact) ?? []);
-  return InferenceResponse.of({ content, finishReason, rawFinishReason, usage, modelId, responseId });
+  return InferenceResponse.of({
+    content,
+    finishReason,
+    rawFinishReason,
+    usage,
+    modelId,
+    responseId,
+    requestId,
+  });
 }
 
 function redactedPart(part: AssistantPart, redact: Redact): AssistantPart | undefined {

@@ -163,7 +163,8 @@ function recordFailure(run: RunState, failed: BrokenCall, { llmConfig }: Inferen
   const { thrown } = failed;
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
-  const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at };
+  const modelId = loop.driver.modelId?.(llmConfig) ?? llmConfig?.model;
+  const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at, modelId };
   const fallback = loop.fallback?.after(thrown, state, at);
   const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });

@@ -85,6 +85,8 @@ export interface FailedCall {
   readonly thrown: unknown;
   readonly usage: Usage;
   readonly at: Instant;
+  /** The model that failed, when it is known. */
+  readonly modelId: string | undefined;
 }
 
 /**
@@ -103,11 +105,12 @@ export function failureToRepeat(call: FailedCall, policy: RetryPolicy): Inferenc
 
 /** The failure to store in the step. */
 export function failureOf(
-  { thrown, usage, at }: FailedCall,
+  { thrown, usage, at, modelId }: FailedCall,
   moments: Pick<InferenceFailure, 'retryAt' | 'failAt'>,
 ): InferenceFailure {
   const used = usage === Usage.none ? {} : { usage };
-  return Object.freeze({ error: toErrorRecord(thrown), at, ...used, ...moments });
+  const called = modelId === undefined ? {} : { modelId };
+  return Object.freeze({ error: toErrorRecord(thrown), at, ...called, ...used, ...moments });
 }
 
 /** When to repeat the call; `undefined` when the retries are exhausted. */

@@ -11,7 +11,7 @@ import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../inference/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
-import { INFERENCE_NAMES, InferenceResponse, writeEnvelope } from '../inference/inference-response.ts';
+import { hasHttpFacts, INFERENCE_NAMES, InferenceResponse, writeEnvelope } from '../inference/inference-response.ts';
 import type { MessageRange, MessageView } from './message-refs.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readAssistantContent, readToolCall } from '../messages/messages.ts';
@@ -84,8 +84,10 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
 }
 
 /** Returns the lowest format version that can hold a step. */
-export function versionOfStep({ request, toolExecutions, errors, inferenceFailures }: StepFields): number {
+export function versionOfStep(step: StepFields): number {
+  const { request, response, toolExecutions, errors, inferenceFailures } = step;
   if (request !== undefined || inferenceFailures.length > 0) return 2;
+  if (response !== undefined && hasHttpFacts(response)) return 2;
   return some(toolExecutions, hasNewMember) || some(errors, isResolved) ? 2 : 1;
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
-import { orderedReader, readInstant } from '../../document.ts';
+import { orderedReader, readInstant, readString } from '../../document.ts';
 import { compact } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord } from '../values/error-record.ts';
@@ -11,6 +11,8 @@ import type { Waiting } from '../execution/waiting.ts';
 export interface InferenceFailure {
   readonly error: ErrorRecord;
   readonly at: Instant;
+  /** The model that failed, when it is known. */
+  readonly modelId?: string;
   /** The usage of the failed call that the provider is known to bill. */
   readonly usage?: Usage;
   /** When the loop repeats the call. Absent while it waits for `retry()`. */
@@ -24,6 +26,7 @@ export interface InferenceFailure {
 const readInferenceFailure: Read<InferenceFailure> = orderedReader({
   error: readErrorRecord,
   at: readInstant,
+  'modelId?': readString,
   'usage?': readNonEmptyUsage,
   'retryAt?': readInstant,
   'failAt?': readInstant,

@@ -48,12 +48,26 @@ export interface InferenceResponseInit {
   readonly modelId?: string | undefined;
   /** The provider's id of the response. */
   readonly responseId?: string | undefined;
+  /** The provider's id of the HTTP request, which its support asks for. */
+  readonly requestId?: string | undefined;
+  /** The HTTP headers of the response that the driver was told to store, by their names in lower case. */
+  readonly responseHeaders?: ResponseHeaders | undefined;
 }
+
+/** HTTP headers of a response, by their names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string>>;
 
 type InferenceResponseFields = Pick<
   InferenceResponse,
   'content' | 'finishReason' | 'usage' | 'rawFinishReason' | 'providerMetadata' | 'modelId' | 'responseId'
->;
+> &
+  HttpFacts;
+
+/** The members of a response that only a call over HTTP has. */
+interface HttpFacts {
+  readonly requestId?: string | undefined;
+  readonly responseHeaders?: ResponseHeaders | undefined;
+}
 
 /** One response of a model. */
 export class InferenceResponse {
@@ -68,6 +82,10 @@ export class InferenceResponse {
   readonly modelId: string | undefined;
   /** The provider's id of the response. */
   readonly responseId: string | undefined;
+  /** The provider's id of the HTTP request, which its support asks for. */
+  declare readonly requestId?: string;
+  /** The HTTP headers of the response that the driver was told to store, by their names in lower case. */
+  declare readonly responseHeaders?: ResponseHeaders;
   #toolCalls: readonly ToolCallPart[] | undefined;
 
   private constructor(fields: InferenceResponseFields) {
@@ -78,6 +96,8 @@ export class InferenceResponse {
     this.providerMetadata = fields.providerMetadata;
     this.modelId = fields.modelId;
     this.responseId = fields.responseId;
+    if (fields.requestId !== undefined) this.requestId = fields.requestId;
+    if (fields.responseHeaders !== undefined) this.responseHeaders = fields.responseHeaders;
     Object.freeze(this);
   }
 
@@ -94,11 +114,13 @@ export class InferenceResponse {
       const given = init.content ?? textContent(init.text);
       const parts = plainContent(given) ?? DocumentReader.read(toJsonValue(given), readAssistantContent);
       const content = withDistinctCallIds(parts);
-      const { rawFinishReason, providerMetadata, modelId, responseId } = init;
+      const { rawFinishReason, providerMetadata, modelId, responseId, requestId, responseHeaders } = init;
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
       const metadata = providerMetadata && toJsonObject(providerMetadata);
       const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
       const usage = reportedUsage(init.usage);
+      if (requestId !== undefined || responseHeaders !== undefined)
+        Object.assign(envelope, { requestId, responseHeaders });
       if (isPlainEnvelope(envelope)) return new InferenceResponse({ content, usage, ...envelope });
       const read: Read<InferenceResponse> = (reader) =>
         InferenceResponse.readEnvelope(reader, envelope, content, usage);
@@ -158,6 +180,8 @@ export class InferenceResponse {
     usage = reader.optional(members, 'usage', readNonEmptyUsage) ?? Usage.none,
   ): InferenceResponse {
     if (isPlainEnvelope(members)) return new InferenceResponse({ ...members, content, usage });
+    reader.requireVersion(2, members, 'requestId');
+    reader.requireVersion(2, members, 'responseHeaders');
     return new InferenceResponse({
       content,
       finishReason: reader.required(members, 'finishReason', readFinishReason),
@@ -166,8 +190,21 @@ export class InferenceResponse {
       providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
       modelId: reader.optional(members, 'modelId', readString),
       responseId: reader.optional(members, 'responseId', readString),
+      requestId: reader.optional(members, 'requestId', readString),
+      responseHeaders: reader.optional(members, 'responseHeaders', readResponseHeaders),
     });
   }
+}
+
+const readResponseHeaders: Read<ResponseHeaders> = (reader, value) => {
+  const headers = readJsonObject(reader, value);
+  const entries = Object.keys(headers).map((name) => [name, reader.required(headers, name, readString)]);
+  return Object.freeze(Object.fromEntries(entries) as Record<string, string>);
+};
+
+/** True for a response with a member that version 1 does not have. */
+export function hasHttpFacts({ requestId, responseHeaders }: HttpFacts): boolean {
+  return requestId !== undefined || responseHeaders !== undefined;
 }
 
 /** True for a response without any finish reason: it broke off, and may be incomplete. */
@@ -178,12 +215,15 @@ export function isUnfinished({ finishReason, rawFinishReason }: InferenceRespons
 /** Returns the document of a response without its content, which the messages of a step can hold. */
 export function writeEnvelope(response: InferenceResponseFields): object {
   const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
+  const { requestId, responseHeaders } = response;
   const document: InferenceEnvelope = { finishReason };
   if (rawFinishReason !== undefined) document.rawFinishReason = rawFinishReason;
   if (usage !== Usage.none) document.usage = usage.toJSON();
   if (providerMetadata !== undefined) document.providerMetadata = providerMetadata;
   if (modelId !== undefined) document.modelId = modelId;
   if (responseId !== undefined) document.responseId = responseId;
+  if (requestId !== undefined) document.requestId = requestId;
+  if (responseHeaders !== undefined) document.responseHeaders = responseHeaders;
   return document;
 }
 
@@ -194,6 +234,8 @@ interface InferenceEnvelope {
   providerMetadata?: ProviderOptions;
   modelId?: string;
   responseId?: string;
+  requestId?: string;
+  responseHeaders?: ResponseHeaders;
 }
 
 /** The member names of a stored response. */
@@ -205,6 +247,8 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
   'providerMetadata',
   'modelId',
   'responseId',
+  'requestId',
+  'responseHeaders',
 ]);
 
 const INIT_NAMES: ReadonlySet<string> = new Set(['text', ...INFERENCE_NAMES]);
@@ -215,6 +259,7 @@ const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 /** True when all members are valid without a reader. */
 function isPlainEnvelope(envelope: Members): envelope is Omit<InferenceResponseFields, 'content' | 'usage'> {
   const { finishReason, rawFinishReason, providerMetadata, modelId, responseId } = envelope;
+  if (envelope['requestId'] !== undefined || envelope['responseHeaders'] !== undefined) return false;
   if (providerMetadata !== undefined || !KNOWN_REASONS.has(finishReason)) return false;
   return isTextOrNone(rawFinishReason) && isTextOrNone(modelId) && isTextOrNone(responseId);
 }
