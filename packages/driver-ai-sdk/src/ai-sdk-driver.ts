@@ -4,6 +4,12 @@ import { mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { CalledModel, CallPolicy } from './call/model-call.ts';
 import { ModelCall } from './call/model-call.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
+import { PromptBuilders } from './prompt/prompt-builders.ts';
+import type { HeadersOption } from './call/headers.ts';
+import { isHeaders } from './call/headers.ts';
+import type { CallTimeouts } from './call/timeouts.ts';
+import { isTimeouts } from './call/timeouts.ts';
+import { onceEach } from './call/warnings.ts';
 import type { Download } from './prompt/prompt-files.ts';
 import { PromptFiles } from './prompt/prompt-files.ts';
 import type { ModelRegistry } from './models/resolve-model.ts';
@@ -22,11 +28,21 @@ export interface AiSdkDriverOptions {
   readonly registry?: ModelRegistry;
   /** The number of retries of a call that failed before a response arrived; default 2. */
   readonly maxRetries?: number;
-  /** HTTP headers of every call. Errors do not contain their values. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * HTTP headers of every call, or a function that returns the headers of one call, such as a header for the tenant. The
+   * driver calls the function once for a call, before its first attempt. Errors do not contain the values.
+   */
+  readonly headers?: HeadersOption;
+  /** The time limits of an attempt. An attempt that exceeds a limit fails with the kind `timeout`. Default: no limits. */
+  readonly timeouts?: CallTimeouts;
+  /** The names of the response headers that steps store, such as those of rate limits. Default: none. */
+  readonly responseHeaders?: readonly string[];
   /** `auto` marks the system prompt and the last message for the prompt cache of Anthropic; default `off`. */
   readonly promptCache?: 'off' | 'auto';
-  /** Called with each warning of the AI SDK, such as a setting that a model does not support. Default: no listener. */
+  /**
+   * Called with each warning of the AI SDK, such as a setting that a model does not support: once for each distinct
+   * warning of a model. Default: no listener.
+   */
   readonly onWarning?: (warning: SharedV4Warning, model: CalledModel) => void;
   /** Downloads files that a model cannot fetch itself. The default downloads from public http(s) addresses only. */
   readonly download?: Download;
@@ -50,10 +66,14 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
     registry: mustBe.objectWith('an object with languageModel(), as in registry: gateway', ['languageModel']),
     maxRetries: mustBe.wholeNumber(0),
     headers: mustBe.secret({
-      expected: 'an object of strings, as in headers: { "x-team": "support" }',
-      accepts: (value) =>
-        mustBe.object.accepts(value) && Object.values(value as object).every(mustBe.string.accepts),
+      expected: 'an object of strings or a function, as in headers: { "x-team": "support" }',
+      accepts: (value) => mustBe.function.accepts(value) || isHeaders(value),
     }),
+    timeouts: {
+      expected: 'an object of seconds above 0, as in timeouts: { callSeconds: 300, firstChunkSeconds: 30 }',
+      accepts: isTimeouts,
+    },
+    responseHeaders: mustBe.listOf('names of headers', mustBe.string.accepts),
     promptCache: mustBe.oneOf(['off', 'auto']),
     onWarning: mustBe.function,
     download: mustBe.function,
@@ -71,7 +91,7 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
     providerOptions: SETTINGS,
     tools: TOOLS,
     system: 'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")',
-    timeout: 'pass a signal to the run, as in loop.run(state, { signal: AbortSignal.timeout(30_000) })',
+    timeout: 'use "timeouts", as in timeouts: { callSeconds: 300, firstChunkSeconds: 30 }',
   },
 );
 
@@ -90,18 +110,15 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
   const policy = policyOf(checkOptions(options));
   const resolver = new ModelResolver(options);
   const files = new PromptFiles(options.download, options.maxDownloadBytes);
-  const builders = new WeakMap<LanguageModelV4, PromptBuilder>();
+  const { promptCache = 'off' } = options;
+  const builders = new PromptBuilders((model) => new PromptBuilder({ model, files, promptCache }));
 
   async function infer(request: InferenceRequest, inference: InferenceOptions): Promise<InferenceResponse> {
     inference.signal.throwIfAborted();
     const model = resolver.resolve(request.llmConfig?.model);
-    let builder = builders.get(model);
-    if (builder === undefined) {
-      builder = new PromptBuilder({ model, files, promptCache: options.promptCache ?? 'off' });
-      builders.set(model, builder);
-    }
-    const prompt = builder.build(request.messages, request.systemPrompt, inference.signal);
-    return new ModelCall(model, policy, inference).answer(request, prompt);
+    const builder = builders.of(model);
+    const build = () => builder.build(request.messages, request.systemPrompt, inference.signal);
+    return new ModelCall(model, policy, inference).answer(request, build);
   }
 
   const modelId: Driver['modelId'] = (llmConfig) => resolver.modelId(llmConfig?.model);
@@ -113,7 +130,16 @@ function policyOf({
   maxRetries = 2,
   wait = waitOnTimer,
   headers,
+  timeouts,
+  responseHeaders = [],
   onWarning,
 }: AiSdkDriverOptions): CallPolicy {
-  return { maxRetries, wait, headers, onWarning };
+  return {
+    maxRetries,
+    wait,
+    headers,
+    timeouts,
+    responseHeaders: responseHeaders.map((name) => name.toLowerCase()),
+    onWarning: onWarning && onceEach(onWarning),
+  };
 }

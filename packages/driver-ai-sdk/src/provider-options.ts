@@ -44,6 +44,13 @@ export function withoutItemIds(options: ProviderOptions | undefined): { provider
   return isFilled(kept) ? { providerOptions: kept } : {};
 }
 
+/** Does the same for options that were converted for the AI SDK. */
+export function sentWithoutItemIds(options: SharedV4ProviderOptions): {
+  providerOptions?: SharedV4ProviderOptions;
+} {
+  return sentOptions(withoutItemIds(toJsonObject(options)).providerOptions);
+}
+
 function withoutMember(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }

@@ -8,10 +8,12 @@ import type { LlmConfig, ResponseFormat } from '@holdfast/core';
 import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentOptions } from '../provider-options.ts';
+import { InvalidCallError } from '../errors/error-kind.ts';
+import type { CallHeaders } from './headers.ts';
 
 /** The call options that do not come from the request. */
 export interface CallSetting {
-  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly headers: CallHeaders | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -41,10 +43,33 @@ function convertSettings(config: LlmConfig = {}): Settings {
   return {
     ...settings,
     ...(stopSequences && { stopSequences: [...stopSequences] }),
-    // Minor versions of the AI SDK add levels. A model reports a level that it does not know.
-    ...(reasoning !== undefined && { reasoning: reasoning as NonNullable<Settings['reasoning']> }),
+    ...(reasoning !== undefined && { reasoning: reasoningLevel(reasoning) }),
     ...sentOptions(providerOptions),
   };
+}
+
+type ReasoningLevel = NonNullable<Settings['reasoning']>;
+
+const REASONING_LEVELS: Readonly<Record<ReasoningLevel, true>> = {
+  'provider-default': true,
+  none: true,
+  minimal: true,
+  low: true,
+  medium: true,
+  high: true,
+  xhigh: true,
+  max: true,
+};
+
+/** @throws InvalidCallError for a level that the AI SDK does not have. */
+function reasoningLevel(level: string): ReasoningLevel {
+  if (isReasoningLevel(level)) return level;
+  const known = Object.keys(REASONING_LEVELS).join(', ');
+  throw new InvalidCallError(`Unknown reasoning level "${level}". Known levels: ${known}.`);
+}
+
+function isReasoningLevel(level: string): level is ReasoningLevel {
+  return Object.hasOwn(REASONING_LEVELS, level);
 }
 
 function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Settings {

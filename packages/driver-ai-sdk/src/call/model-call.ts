@@ -1,4 +1,5 @@
-import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
+import { InvalidResponseDataError } from '@ai-sdk/provider';
 import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
@@ -9,10 +10,25 @@ import { callFailed } from '../errors/driver-error.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { promptOfAttempt } from '../prompt/prompt.ts';
 import { readStream } from '../response/read-stream.ts';
-import type { AttemptResult, Wait } from './retry.ts';
-import { UnfinishedAnswerError } from '../errors/error-kind.ts';
-import { retryAfterSeconds, withRetries } from './retry.ts';
+import type { AttemptResult, AttemptsResult, Wait } from './retry.ts';
+import type { CallHeaders, HeadersOption } from './headers.ts';
+import { headersOf } from './headers.ts';
+import type { CallTimeouts } from './timeouts.ts';
+import { AttemptLimits } from './timeouts.ts';
+import {
+  InvalidCallError,
+  isItemGone,
+  RefusedAnswerError,
+  UnfinishedAnswerError,
+} from '../errors/error-kind.ts';
+import { retryAfterSeconds } from '../errors/retry-after.ts';
+import { withRetries } from './retry.ts';
+import { withoutItems, withoutStorage } from './openai-store.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
+import type { HttpFacts } from '../response/http-facts.ts';
+import { httpFactsOf } from '../response/http-facts.ts';
+import { reportsUsageEarly } from '../response/reported-usage.ts';
+import type { WarningListener } from './warnings.ts';
 
 /** The model that was called. */
 export interface CalledModel {
@@ -26,18 +42,26 @@ export interface CalledModel {
 export interface CallPolicy {
   readonly maxRetries: number;
   readonly wait: Wait;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly onWarning: ((warning: SharedV4Warning, model: CalledModel) => void) | undefined;
+  readonly headers: HeadersOption | undefined;
+  readonly timeouts: CallTimeouts | undefined;
+  /** The names of the response headers to store, in lower case. */
+  readonly responseHeaders: readonly string[];
+  readonly onWarning: WarningListener | undefined;
 }
 
 type CallOptions = ReturnType<typeof convertRequest>;
+type Attempt = AttemptResult<InferenceResponse>;
+
+const NO_FACTS: HttpFacts = {};
 
 /** One call of one model, with its retries. */
 export class ModelCall {
   private readonly model: LanguageModelV4;
   private readonly policy: CallPolicy;
   private readonly inference: InferenceOptions;
+  private headers: CallHeaders | undefined;
   private partialResponse: InferenceResponse | undefined;
+  private facts: HttpFacts = NO_FACTS;
 
   constructor(model: LanguageModelV4, policy: CallPolicy, inference: InferenceOptions) {
     this.model = model;
@@ -49,88 +73,196 @@ export class ModelCall {
    * Returns the response.
    * @throws DriverError when no response arrives; the signal's reason when the signal aborts before a part arrives.
    */
-  async answer(request: InferenceRequest, given: Prompt | Promise<Prompt>): Promise<InferenceResponse> {
-    const { headers, maxRetries, wait } = this.policy;
-    const { signal, onDelta } = this.inference;
-    const prompt = given instanceof Promise ? await this.value(() => given) : { answer: given };
-    if ('error' in prompt) throw this.failure(prompt.error, 0);
-    const attempt = (): Promise<AttemptResult<InferenceResponse>> => {
-      const options = convertRequest(request, promptOfAttempt(prompt.answer), { headers, signal });
-      this.partialResponse = undefined;
-      return onDelta ? this.stream(options, onDelta) : this.generate(options);
-    };
-    const outcome = await withRetries(attempt, { maxRetries, wait, signal, now: () => systemClock.now() });
+  async answer(request: InferenceRequest, build: () => Prompt | Promise<Prompt>): Promise<InferenceResponse> {
+    const built = attempted(build);
+    if ('error' in built) throw this.failure(built.error, 0);
+    const given = built.answer;
+    const prompt = given instanceof Promise ? await this.prepared(() => given) : given;
+    const { headers } = this.policy;
+    this.headers =
+      typeof headers === 'function' ? await this.prepared(() => this.headersOfCall(headers)) : headers;
+    const outcome = await this.attempts(request, prompt);
     if ('answer' in outcome) return outcome.answer;
     throw this.failure(outcome.error, outcome.attempts);
   }
 
-  private async generate(options: CallOptions): Promise<AttemptResult<InferenceResponse>> {
-    const result = await this.value(() => this.model.doGenerate(options));
+  /** Calls the model until there is an answer. A prompt that refers to lost items is sent once more without references. */
+  private async attempts(
+    request: InferenceRequest,
+    prompt: Prompt,
+  ): Promise<AttemptsResult<InferenceResponse>> {
+    const outcome = await this.retried(() => this.attempt(request, prompt));
+    if ('answer' in outcome || !isItemGone(outcome.error)) return outcome;
+    const detached = { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
+    const repeated = await this.retried(() => this.attempt(request, detached));
+    return { ...repeated, attempts: outcome.attempts + repeated.attempts };
+  }
+
+  private retried(attempt: () => Promise<Attempt>): Promise<AttemptsResult<InferenceResponse>> {
+    const { maxRetries, wait } = this.policy;
+    const { signal } = this.inference;
+    return withRetries(attempt, { maxRetries, wait, signal, now: () => systemClock.now() });
+  }
+
+  private async attempt(request: InferenceRequest, prompt: Prompt): Promise<Attempt> {
+    this.partialResponse = undefined;
+    this.facts = NO_FACTS;
+    const { signal, onDelta } = this.inference;
+    const limits = new AttemptLimits(this.policy.timeouts, signal);
+    try {
+      const options = attempted(() => this.optionsOf(request, prompt, limits.signal));
+      if ('error' in options) return options;
+      return await (onDelta
+        ? this.stream(options.answer, onDelta, limits)
+        : this.generate(options.answer, limits));
+    } finally {
+      limits.end();
+    }
+  }
+
+  private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
+    const { headers, model } = this;
+    const options = convertRequest(request, promptOfAttempt(prompt), { headers, signal });
+    return withoutStorage(options, model);
+  }
+
+  private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {
+    const result = await this.value(() => this.model.doGenerate(options), limits.signal);
     if ('error' in result) return result;
     const { answer } = result;
     const { modelId } = this.model;
     this.warn(answer.warnings);
-    if (isFinished(answer.finishReason)) return { answer: convertResult(answer, modelId) };
-    this.partialResponse = convertPartialResult(answer, modelId);
+    this.facts = httpFactsOf(answer.response?.headers, this.policy.responseHeaders);
+    if (isFinished(answer.finishReason)) return this.usable(() => convertResult(answer, modelId, this.facts));
+    this.keepPartial(() => convertPartialResult(answer, modelId, this.facts));
     return { error: new UnfinishedAnswerError('The answer has no finish reason.'), isFinal: false };
   }
 
   private async stream(
     options: CallOptions,
     onDelta: NonNullable<InferenceOptions['onDelta']>,
-  ): Promise<AttemptResult<InferenceResponse>> {
-    const { signal, awaitReader } = this.inference;
+    limits: AttemptLimits,
+  ): Promise<Attempt> {
+    const { model } = this;
+    const { awaitReader } = this.inference;
+    if (reportsUsageEarly(model.provider)) options.includeRawChunks = true;
+    limits.awaitFirstPiece();
     const result = await this.value(
-      () => this.model.doStream(options),
+      () => model.doStream(options),
+      limits.signal,
       ({ stream }) => void stream.cancel().catch(() => undefined),
     );
     if ('error' in result) return result;
-    const response = new StreamedResponse(this.model.modelId);
-    const end = await readStream(result.answer.stream, signal, (part) => {
+    const { stream, response: http } = result.answer;
+    this.facts = httpFactsOf(http?.headers, this.policy.responseHeaders);
+    const response = new StreamedResponse(model.modelId, this.facts);
+    const end = await readStream(stream, limits.signal, (part) => {
       if (part.type === 'stream-start') this.warn(part.warnings);
       const delta = response.add(part);
+      if (delta !== undefined || PIECES.has(part.type)) limits.pieceArrived();
       if (delta === undefined) return undefined;
       onDelta(delta);
-      return awaitReader?.();
+      return limits.pausedFor(awaitReader?.());
     });
-    if (response.isFinished) return { answer: response.complete() };
-    if (end.type === 'aborted') return { answer: response.partial('aborted') ?? throwAborted(signal) };
-    this.partialResponse = response.partial('error');
-    const error =
-      end.type === 'failed'
-        ? end.error
-        : new UnfinishedAnswerError('The stream ended before the answer did.');
-    return { error, isFinal: response.hasContent };
+    if (response.isFinished) return this.usable(() => response.complete());
+    if (end.type === 'aborted' && this.inference.signal.aborted)
+      return { answer: response.partial('aborted') ?? throwAborted(this.inference.signal) };
+    this.keepPartial(() => response.partial('error'));
+    return { error: brokenOff(end, limits.signal), isFinal: response.hasContent };
   }
 
-  /** Returns the result or the error of the SDK as a value. @throws the signal's reason when the signal aborts first. */
-  private async value<T>(work: () => PromiseLike<T>, onLate?: (value: T) => void): Promise<AttemptResult<T>> {
-    const { signal } = this.inference;
+  /** Returns a complete response, unless the provider refused to answer or the response has the wrong form. */
+  private usable(convert: () => InferenceResponse): Attempt {
+    try {
+      const response = convert();
+      if (!isRefused(response)) return { answer: response };
+      this.partialResponse = response;
+      return { error: new RefusedAnswerError('The model or its provider refused to answer.'), isFinal: true };
+    } catch (cause) {
+      return { error: new InvalidResponseDataError({ data: undefined, message: String(cause) }), isFinal: true };
+    }
+  }
+
+  private keepPartial(convert: () => InferenceResponse | undefined): void {
+    const partial = attempted(convert);
+    if ('answer' in partial) this.partialResponse = partial.answer;
+  }
+
+  /** Returns the result or the error of the SDK as a value. @throws the caller's reason when the caller aborts first. */
+  private async value<T>(
+    work: () => PromiseLike<T>,
+    signal: AbortSignal,
+    onLate?: (value: T) => void,
+  ): Promise<AttemptResult<T>> {
     try {
       return { answer: await unlessAborted(work(), signal, onLate) };
     } catch (error) {
-      signal.throwIfAborted();
-      return { error, isFinal: false };
+      this.inference.signal.throwIfAborted();
+      return { error: signal.aborted ? signal.reason : error, isFinal: false };
     }
+  }
+
+  /** Returns a value that a call needs before it is made. @throws DriverError */
+  private async prepared<T>(work: () => PromiseLike<T>): Promise<T> {
+    const result = await this.value(work, this.inference.signal);
+    if ('error' in result) throw this.failure(result.error, 0);
+    return result.answer;
+  }
+
+  private headersOfCall(headers: Parameters<typeof headersOf>[0]): Promise<CallHeaders> {
+    const { provider, modelId } = this.model;
+    return headersOf(headers, { model: { provider, modelId }, run: this.inference.run });
   }
 
   private failure(error: unknown, attempts: number): AiSdkDriverError {
-    const { model, partialResponse } = this;
-    const secrets = Object.values(this.policy.headers ?? {});
+    const { model, partialResponse, facts } = this;
+    const secrets = Object.values(this.headers ?? {}).filter((value) => value !== undefined);
     const after = retryAfterSeconds(error, systemClock.now());
-    return callFailed({ model, error, attempts, retryAfterSeconds: after }, { secrets, partialResponse });
+    const call = { model, error, attempts, retryAfterSeconds: after, requestId: facts.requestId };
+    return callFailed(call, { secrets, partialResponse });
   }
 
   private warn(warnings: readonly SharedV4Warning[] | undefined): void {
+    if (this.policy.onWarning === undefined) return;
     const { provider, modelId } = this.model;
-    for (const warning of warnings ?? []) {
-      try {
-        this.policy.onWarning?.(warning, { provider, modelId });
-      } catch {
-        // A listener does not take part in the call.
-      }
-    }
+    for (const warning of warnings ?? []) this.policy.onWarning(warning, { provider, modelId });
   }
+}
+
+/** The parts of a stream, besides deltas, that count as a piece of the response. */
+const PIECES: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
+  'tool-call',
+  'tool-result',
+  'file',
+  'reasoning-file',
+  'source',
+  'custom',
+  'finish',
+]);
+
+/** Returns the value or the error of a conversion. */
+function attempted<T>(convert: () => T): AttemptResult<T> {
+  try {
+    return { answer: convert() };
+  } catch (error) {
+    if (error instanceof InvalidCallError) return { error, isFinal: true };
+    const message = 'The messages or settings cannot be converted for the model.';
+    return { error: new InvalidCallError(message, { cause: error }), isFinal: true };
+  }
+}
+
+function brokenOff(end: Awaited<ReturnType<typeof readStream>>, signal: AbortSignal): unknown {
+  if (end.type === 'failed') return end.error;
+  return signal.aborted ? signal.reason : new UnfinishedAnswerError('The stream ended before the answer did.');
+}
+
+/** True for a response that a filter ended before its first text or file. */
+function isRefused({ finishReason, content }: InferenceResponse): boolean {
+  return finishReason === 'content-filter' && !content.some(isShown);
+}
+
+function isShown(part: InferenceResponse['content'][number]): boolean {
+  return part.type === 'text' ? part.text !== '' : part.type === 'file';
 }
 
 function throwAborted(signal: AbortSignal): never {

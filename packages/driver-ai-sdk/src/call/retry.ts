@@ -1,6 +1,7 @@
 import type { Instant } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
-import { apiCallError, isRetryable } from '../errors/error-kind.ts';
+import { isRetryable } from '../errors/error-kind.ts';
+import { retryAfterSeconds } from '../errors/retry-after.ts';
 
 /** The result of an attempt: a response, or an error. `isFinal`: another attempt could do harm. */
 export type AttemptResult<T> =
@@ -41,16 +42,6 @@ const FIRST_DELAY = 2;
 /** Returns the seconds to wait after an attempt: the delay that the provider requests, or else 2, 4, 8, … */
 export function retryDelay(error: unknown, attempts: number, now: Instant): number {
   return retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
-}
-
-/** Returns the delay in seconds that the provider requests, if it requests one. */
-export function retryAfterSeconds(error: unknown, now: Instant): number | undefined {
-  const headers = apiCallError(error)?.responseHeaders;
-  const milliseconds = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
-  if (milliseconds >= 0) return milliseconds / 1000;
-  const after = headers?.['retry-after'] ?? '';
-  const seconds = /^\s*[\d.]+\s*$/.test(after) ? Number(after) : (Date.parse(after) - now) / 1000;
-  return seconds >= 0 ? seconds : undefined;
 }
 
 /** Waits on the timer of the machine. */

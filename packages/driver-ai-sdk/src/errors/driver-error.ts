@@ -6,7 +6,8 @@ import {
 } from '@ai-sdk/provider';
 import type { DriverErrorKind, InferenceResponse } from '@holdfast/core/driver';
 import { DriverError } from '@holdfast/core/driver';
-import { errorKindOf, isRetryable, statusOf } from './error-kind.ts';
+import { apiCallError, errorKindOf, isRetryable, statusOf } from './error-kind.ts';
+import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
 
 /** The facts about a failed call; JSON. */
@@ -23,6 +24,8 @@ export interface DriverErrorData {
   readonly attempts: number;
   /** The seconds after which the provider wants to be asked again, when it said so. */
   readonly retryAfterSeconds?: number;
+  /** The provider's id of the HTTP request, which its support asks for. */
+  readonly requestId?: string;
 }
 
 /**
@@ -68,11 +71,13 @@ export interface FailedCall {
   readonly error: unknown;
   readonly attempts: number;
   readonly retryAfterSeconds: number | undefined;
+  /** The id of the request whose response broke off. */
+  readonly requestId?: string | undefined;
 }
 
 /** The error for a call that failed. */
 export function callFailed(
-  { model, error, attempts, retryAfterSeconds }: FailedCall,
+  { model, error, attempts, retryAfterSeconds, requestId }: FailedCall,
   { secrets = [], partialResponse }: AiSdkDriverErrorOptions,
 ): AiSdkDriverError {
   const { provider, modelId } = model;
@@ -84,6 +89,7 @@ export function callFailed(
   ];
   const found = facts.length > 0 ? ` (${facts.join(', ')})` : '';
   const message = `The model "${modelId}" of ${provider} failed${found}: ${sentence(safeMessageOf(error, secrets))}`;
+  const request = requestIdOf(apiCallError(error)?.responseHeaders) ?? requestId;
   const data: DriverErrorData = {
     provider,
     modelId,
@@ -91,6 +97,7 @@ export function callFailed(
     isRetryable: isRetryable(error),
     attempts,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(request !== undefined && { requestId: request }),
   };
   const kind = errorKindOf(error);
   return new AiSdkDriverError(kind, `${message} ${ADVICE[kind]}`, data, {

@@ -16,7 +16,9 @@ const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
   [408, 'timeout'],
   [409, 'overloaded'],
   [413, 'contextTooLong'],
+  [424, 'overloaded'],
   [429, 'rateLimited'],
+  [498, 'contentFiltered'],
   [504, 'timeout'],
 ]);
 
@@ -27,24 +29,24 @@ const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
 const BY_WORDS: readonly (readonly [DriverErrorKind, RegExp])[] = [
   [
     'quotaExceeded',
-    /insufficient[_ ]quota|exceeded your current quota|credit balance|billing|payment required|insufficient[_ ](credits|funds|balance)/i,
+    /insufficient[_ ]quota|exceeded your current quota|quota[_ ]?exceeded|credit balance|billing|payment required|insufficient[_ ](credits|funds|balance)|(any|no|out of|available) credits|spending limit|calls \/ month/i,
   ],
+  ['rateLimited', /rate[_ ]limit|too many requests|resource[_ ]exhausted|throttl/i],
   [
     'contextTooLong',
-    /context[_ ]length|context window|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds the maximum number of tokens/i,
+    /context[_ ](length|limit)|context window|maximum (context|prompt)|prompt is too long|input is too long|too many (input )?tokens|exceeds the maximum number of tokens/i,
   ],
-  ['contentFiltered', /content[_ ](filter|management|policy)|responsible ?ai|safety (system|settings)/i],
+  ['contentFiltered', /content[_ ](filter|management|policy)|responsible ?ai|safety (system|settings|check)|usage (policy|policies|guidelines)|flagged/i],
   [
     'authentication',
-    /invalid[_ ]api[_ ]key|api key not valid|authentication[_ ]error|permission[_ ](error|denied)/i,
+    /(invalid|incorrect)[_ ]api[_ ]key|api key not valid|authentication[_ ]error|permission[_ ](error|denied)/i,
   ],
-  ['modelNotFound', /model[_ ]not[_ ]found|no such model|not_found_error/i],
-  ['rateLimited', /rate[_ ]limit|too many requests|resource[_ ]exhausted|throttl/i],
+  ['modelNotFound', /model[_ ]not[_ ]found|invalid[_ ]model|no such model|not_found_error/i],
   [
     'overloaded',
     /overloaded|server_error|internal[_ ]server|service[_ ]unavailable|unavailable|high demand|capacity/i,
   ],
-  ['timeout', /timed? ?out|deadline exceeded/i],
+  ['timeout', /timed? ?out|deadline[_ ]exceeded/i],
 ];
 
 const NETWORK_CODES: ReadonlySet<unknown> = new Set([
@@ -67,6 +69,23 @@ export class UnfinishedAnswerError extends Error {
   override readonly name = 'UnfinishedAnswerError';
 }
 
+/** The call cannot be made: its messages, settings or headers are not valid. */
+export class InvalidCallError extends Error {
+  override readonly name = 'InvalidCallError';
+}
+
+/** The response ended at a content filter before its first text. */
+export class RefusedAnswerError extends Error {
+  override readonly name = 'RefusedAnswerError';
+}
+
+/** True for the error of a conversation that refers to an item which OpenAI no longer has. */
+export function isItemGone(error: unknown): boolean {
+  return ITEM_GONE.test(wordsOf(error));
+}
+
+const ITEM_GONE = /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i;
+
 /** The kind of a failure: by its class, then by the words of the provider, then by the HTTP status. */
 export function errorKindOf(error: unknown): DriverErrorKind {
   return (
@@ -86,7 +105,14 @@ export function statusOf(error: unknown): number | undefined {
   // A failed download of a file has a status too, which is not that of the model.
   const isOther = error instanceof Error && !isSdkError(error);
   const status = isOther ? undefined : (apiCallError(error)?.statusCode ?? member(error, 'statusCode'));
-  return typeof status === 'number' ? status : undefined;
+  if (typeof status === 'number') return status;
+  return error instanceof Error ? undefined : streamedStatus(error);
+}
+
+/** The HTTP status in an error that a provider streams: OpenRouter and Google send it as the code. */
+function streamedStatus(error: unknown): number | undefined {
+  const codes = placesOf(error).map((place) => Number(member(place, 'code')));
+  return codes.find((code) => Number.isInteger(code) && code >= 400 && code < 600);
 }
 
 /** Does the SDK mark the error as one that passes? */
@@ -127,6 +153,8 @@ const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 function kindOfClass(error: unknown): DriverErrorKind | undefined {
   if (error instanceof UnfinishedAnswerError) return 'network';
+  if (error instanceof InvalidCallError || isItemGone(error)) return 'invalidRequest';
+  if (error instanceof RefusedAnswerError) return 'contentFiltered';
   if (LoadAPIKeyError.isInstance(error)) return 'authentication';
   if (NoSuchModelError.isInstance(error)) return 'modelNotFound';
   if (
@@ -141,12 +169,24 @@ function kindOfClass(error: unknown): DriverErrorKind | undefined {
 
 function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKind | undefined {
   const isRefused = status !== undefined && status >= 400;
+  if (status === 429) return kindOfLimit(wordsOf(error));
   // A word of a request that was refused for another reason must not hide that reason: only ambiguous statuses are read.
-  const isAmbiguous = !isRefused || [400, 403, 422, 429].includes(status) || status >= 500;
+  const isAmbiguous = !isRefused || [400, 403, 422].includes(status) || status >= 500;
   const words = isAmbiguous ? kindOfWords(error) : undefined;
   if (words) return words;
   if (isRefused) return BY_STATUS.get(status) ?? (status >= 500 ? 'overloaded' : 'invalidRequest');
   return kindOfCodes(error);
+}
+
+/**
+ * The kind of a 429. Google uses the words of an exhausted quota for limits per minute too, and names the wait. Other
+ * words, such as "server_error" or "too many tokens", do not change what the status states.
+ */
+function kindOfLimit(words: string): DriverErrorKind {
+  const isDaily = /per[_ ]?day/i.test(words);
+  const isShort = /retryDelay|please retry in/i.test(words) && !isDaily;
+  const isQuota = BY_WORDS.some(([kind, pattern]) => kind === 'quotaExceeded' && pattern.test(words));
+  return isQuota && !isShort ? 'quotaExceeded' : 'rateLimited';
 }
 
 /** The kind of a failed connection: by the codes of the error and of its causes. */
@@ -168,15 +208,19 @@ function kindOfWords(error: unknown): DriverErrorKind | undefined {
 }
 
 /** The codes, types and messages of an error and of the objects that providers put around one. */
-function wordsOf(error: unknown): string {
+export function wordsOf(error: unknown): string {
   const call = apiCallError(error);
   if (call) return `${call.message} ${call.responseBody?.slice(0, MAX_BODY) ?? ''}`;
   if (typeof error === 'string') return error;
-  const places = [error, member(error, 'error'), member(member(error, 'response'), 'error')];
-  return places
-    .flatMap((place) => ['code', 'type', 'message'].map((name) => member(place, name)))
+  return placesOf(error)
+    .flatMap((place) => ['code', 'type', 'status', 'message'].map((name) => member(place, name)))
     .filter((word) => typeof word === 'string')
     .join(' ');
+}
+
+/** The objects in which a provider describes an error. */
+function placesOf(error: unknown): readonly unknown[] {
+  return [error, member(error, 'error'), member(member(error, 'response'), 'error')];
 }
 
 const MAX_BODY = 4_000;

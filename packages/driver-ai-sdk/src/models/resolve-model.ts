@@ -17,11 +17,13 @@ export interface ModelSource {
   readonly registry?: ModelRegistry | undefined;
 }
 
-/** Finds the model of a call, and upgrades models of earlier specifications to V4. */
+/**
+ * Finds the model of a call, and upgrades models of earlier specifications to V4. Asks the registry for each call,
+ * because a registry may change its models.
+ */
 export class ModelResolver {
   private readonly model: ModelInstance | string | undefined;
   private readonly registry: ModelRegistry | undefined;
-  private readonly byId = new Map<string, LanguageModelV4>();
   private readonly upgraded = new WeakMap<ModelInstance, LanguageModelV4>();
 
   constructor({ model, registry }: ModelSource) {
@@ -36,11 +38,7 @@ export class ModelResolver {
     if (typeof wanted !== 'string') return this.upToDate(wanted);
     if (!this.registry && isModelInstance(this.model) && this.model.modelId === wanted)
       return this.upToDate(this.model);
-    const known = this.byId.get(wanted);
-    if (known) return known;
-    const model = this.find(wanted);
-    if (this.registry) this.byId.set(wanted, model);
-    return model;
+    return this.find(wanted);
   }
 
   /** The id of the model that `resolve` would return for `wanted`; `undefined` without a model. */

@@ -5,40 +5,46 @@ import type {
   LanguageModelV4Source,
   LanguageModelV4ToolCall,
   LanguageModelV4ToolResult,
-  LanguageModelV4Usage,
   SharedV4FileDataData,
   SharedV4FileDataUrl,
 } from '@ai-sdk/provider';
 import type { FinishReason, JsonValue } from '@holdfast/core';
-import type { AssistantPart, FileData, ToolOutput } from '@holdfast/core/driver';
-import { Usage } from '@holdfast/core';
+import type { AssistantPart, FileData, ProviderOptions, ToolOutput } from '@holdfast/core/driver';
 import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import { keptOptions, withoutItemIds } from '../provider-options.ts';
+import type { HttpFacts } from './http-facts.ts';
+import { convertUsage, hasNumbers } from './reported-usage.ts';
 
 /** Converts a complete response. `modelId` is the default for a response that does not name its model. */
-export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
+export function convertResult(
+  result: LanguageModelV4GenerateResult,
+  modelId: string,
+  facts: HttpFacts = {},
+): InferenceResponse {
   const finishReason = convertFinishReason(result.finishReason);
-  return responseOf(result, modelId, { content: convertContent(result.content), finishReason });
+  return responseOf(result, modelId, { content: convertContent(result.content), finishReason, ...facts });
 }
 
-/** Converts an interrupted response to a partial response; `undefined` without usable content. */
+/** Converts an interrupted response to a partial response; `undefined` without usable content and known usage. */
 export function convertPartialResult(
   result: LanguageModelV4GenerateResult,
   modelId: string,
+  facts: HttpFacts = {},
 ): InferenceResponse | undefined {
   const content = convertPartialContent(result.content);
-  return content.length === 0 ? undefined : responseOf(result, modelId, { content, finishReason: 'error' });
+  const response = responseOf(result, modelId, { content, finishReason: 'error', ...facts });
+  return content.length === 0 && !hasNumbers(response.usage) ? undefined : response;
 }
 
 function responseOf(
   { finishReason, usage, providerMetadata, response }: LanguageModelV4GenerateResult,
   modelId: string,
-  answer: Pick<InferenceResponse, 'content' | 'finishReason'>,
+  answer: Pick<InferenceResponse, 'content' | 'finishReason'> & HttpFacts,
 ): InferenceResponse {
   return InferenceResponse.of({
     ...answer,
     rawFinishReason: finishReason?.raw,
-    usage: convertUsage(usage),
+    usage: convertUsage(usage, providerMetadata),
     providerMetadata: keptOptions(providerMetadata).providerOptions,
     modelId: response?.modelId ?? modelId,
     responseId: response?.id,
@@ -57,8 +63,19 @@ export function convertContent(content: readonly LanguageModelV4Content[]): Assi
 export function convertPartialContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
   return withoutOpenCalls(convertContent(content))
     .map(detachedPart)
-    .filter((part) => !('text' in part) || part.text !== '' || part.providerOptions !== undefined);
+    .filter((part) => !('text' in part) || part.text !== '' || isSigned(part.providerOptions));
 }
+
+/** True for options with a signature or an encrypted text, which the provider needs although the part has no text. */
+function isSigned(options: ProviderOptions | undefined): boolean {
+  return Object.values(options ?? {}).some((members) =>
+    Object.entries(members ?? {}).some(
+      ([name, value]) => typeof value === 'string' && value !== '' && SIGNATURE.test(name),
+    ),
+  );
+}
+
+const SIGNATURE = /signature|redacted|encrypted/i;
 
 function withoutOpenCalls(content: readonly AssistantPart[]): AssistantPart[] {
   const answered = new Set(content.map((part) => part.type === 'tool-result' && part.toolCallId));
@@ -155,23 +172,6 @@ export function toBase64(bytes: Uint8Array): string {
     binary += String.fromCharCode(...bytes.subarray(from, from + 0x8000));
   }
   return btoa(binary);
-}
-
-/** Converts the reported usage. A number that the provider did not report stays unknown. */
-export function convertUsage(usage: LanguageModelV4Usage | undefined): Usage {
-  if (usage === undefined) return Usage.unreported;
-  const { inputTokens, outputTokens } = usage;
-  return Usage.of({
-    inputTokens: countOf(inputTokens?.total),
-    outputTokens: countOf(outputTokens?.total),
-    cacheReadTokens: countOf(inputTokens?.cacheRead),
-    cacheWriteTokens: countOf(inputTokens?.cacheWrite),
-    reasoningTokens: countOf(outputTokens?.reasoning),
-  });
-}
-
-function countOf(count: number | undefined): number | undefined {
-  return Number.isSafeInteger(count) && Number(count) >= 0 ? count : undefined;
 }
 
 const FINISH_REASONS = new Map<string, FinishReason>([

@@ -11,10 +11,12 @@ import {
   convertContent,
   convertFinishReason,
   convertPartialContent,
-  convertUsage,
   isFinished,
 } from './convert-response.ts';
 import { keptOptions } from '../provider-options.ts';
+import type { HttpFacts } from './http-facts.ts';
+import type { CallUsage } from './reported-usage.ts';
+import { convertUsage, earlyUsage, hasNumbers } from './reported-usage.ts';
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type TextDelta = Extract<LanguageModelV4StreamPart, { type: 'text-delta' | 'reasoning-delta' }>;
@@ -59,9 +61,14 @@ export class StreamedResponse {
   private readonly inputs = new Map<string, string>();
   private finish: Finish | undefined;
   private responseId: string | undefined;
+  private readonly facts: HttpFacts;
+  /** The usage that the provider reported before the end of the stream. */
+  private early: CallUsage | undefined;
+  private hasDeltas = false;
 
-  constructor(modelId: string) {
+  constructor(modelId: string, facts: HttpFacts = {}) {
     this.modelId = modelId;
+    this.facts = facts;
   }
 
   /** True when the stream reported the finish reason of a complete response. */
@@ -69,13 +76,22 @@ export class StreamedResponse {
     return isFinished(this.finish?.finishReason);
   }
 
-  /** True when a part of the response has arrived. A retry could then send its deltas to listeners twice. */
+  /**
+   * True when a piece of the response has arrived. A retry could then send its deltas to listeners twice. The start of a
+   * part is not a piece: some providers announce a part long before its first text.
+   */
   get hasContent(): boolean {
-    return this.content.length > 0 || this.inputs.size > 0;
+    return this.hasDeltas || this.content.some((part) => part.type !== 'text' && part.type !== 'reasoning');
   }
 
   /** Adds a part, and returns its delta for the listener. Unknown parts change nothing. */
   add(part: LanguageModelV4StreamPart): InferenceDelta | undefined {
+    const delta = this.deltaOf(part);
+    if (delta !== undefined) this.hasDeltas = true;
+    return delta;
+  }
+
+  private deltaOf(part: LanguageModelV4StreamPart): InferenceDelta | undefined {
     switch (part.type) {
       case 'text-delta':
         return this.grow('text', part);
@@ -99,6 +115,9 @@ export class StreamedResponse {
       case 'finish':
         this.finish = part;
         return undefined;
+      case 'raw':
+        this.addEarlyUsage(earlyUsage(part.rawValue));
+        return undefined;
       case 'tool-call':
       case 'tool-result':
       case 'tool-approval-request':
@@ -118,10 +137,23 @@ export class StreamedResponse {
     return this.response(convertContent(this.parts()), convertFinishReason(this.finish?.finishReason));
   }
 
-  /** The partial response, without incomplete calls; `undefined` if no usable content has arrived. */
+  /** The partial response, without incomplete calls; `undefined` if neither content nor usage has arrived. */
   partial(finishReason: FinishReason): InferenceResponse | undefined {
     const content = convertPartialContent(this.parts());
-    return content.length === 0 ? undefined : this.response(content, finishReason);
+    const isEmpty = content.length === 0 && !hasNumbers(this.usage());
+    return isEmpty ? undefined : this.response(content, finishReason);
+  }
+
+  /** The usage of the response, or as much of it as the provider reported before the stream broke off. */
+  private usage(): Usage {
+    const reported = this.finish
+      ? convertUsage(this.finish.usage, this.finish.providerMetadata)
+      : Usage.unreported;
+    return this.early === undefined || hasNumbers(reported) ? reported : Usage.of(this.early);
+  }
+
+  private addEarlyUsage(usage: CallUsage | undefined): void {
+    if (usage !== undefined) this.early = { ...this.early, ...usage };
   }
 
   /** The parts with all text that has arrived. */
@@ -135,10 +167,11 @@ export class StreamedResponse {
       content,
       finishReason,
       rawFinishReason: this.finish?.finishReason?.raw,
-      usage: this.finish ? convertUsage(this.finish.usage) : Usage.unreported,
+      usage: this.usage(),
       providerMetadata: keptOptions(this.finish?.providerMetadata).providerOptions,
       modelId: this.modelId,
       responseId: this.responseId,
+      ...this.facts,
     });
   }
 

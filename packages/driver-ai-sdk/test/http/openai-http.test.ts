@@ -175,6 +175,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
         expect(told).toEqual(sums.map(([id, sum]) => [id, String(sum)]));
         expect(wireOrder(talk.bodies[1])).toEqual([
           'user',
+          ...(name === 'responses' ? ['reasoning'] : []),
           ...(name === 'responses' && text ? ['assistant'] : []),
           ...sums.map(([id]) => `call ${id}`),
           ...sums.map(([id]) => `result ${id}`),
@@ -299,7 +300,8 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     expect(ALPHABET.startsWith(response.text) && response.text !== ALPHABET).toBe(true);
     const next = [...asked.messages, assistantMessage(response.content), userMessage('hello')];
     expect(await talk.driver.infer(request(next), quietly())).toMatchObject({ finishReason: 'stop' });
-    expect(wireOrder(talk.bodies.at(-1))).toEqual(['user', 'assistant', 'user']);
+    const reasoning = name === 'responses' ? ['reasoning'] : [];
+    expect(wireOrder(talk.bodies.at(-1))).toEqual(['user', ...reasoning, 'assistant', 'user']);
   });
 
   test('reports a server that cannot be reached', async () => {

@@ -11,9 +11,9 @@ import {
   convertContent,
   convertFinishReason,
   convertResult,
-  convertUsage,
   isFinished,
 } from '../../src/response/convert-response.ts';
+import { convertUsage } from '../../src/response/reported-usage.ts';
 import { answer } from '../builders.ts';
 
 const providerMetadata = { openai: { itemId: 'i' } };

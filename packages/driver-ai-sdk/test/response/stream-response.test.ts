@@ -175,7 +175,7 @@ describe('an interrupted stream', () => {
       { type: 'text-start', id: '0' },
       { type: 'tool-input-start', id: 'd', toolName: 'add' },
     ]);
-    expect(response.hasContent).toBe(true);
+    expect(response.hasContent).toBe(false);
     expect(response.partial('aborted')).toBeUndefined();
   });
 

@@ -1,0 +1,54 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import { sentWithoutItemIds } from '../provider-options.ts';
+
+type Called = Pick<LanguageModelV4, 'provider' | 'modelId'>;
+
+/**
+ * Sets `store: false` for models of OpenAI's Responses API, so that a conversation does not refer to items that OpenAI
+ * deletes. Does not change options that set `store`, that continue a conversation at OpenAI, or that declare tools which
+ * OpenAI runs: the results of those tools exist at OpenAI only.
+ */
+export function withoutStorage(
+  options: LanguageModelV4CallOptions,
+  model: Called,
+): LanguageModelV4CallOptions {
+  if (!isOpenAiResponses(model)) return options;
+  const all = options.providerOptions ?? {};
+  // The provider of Azure reads the member "azure", or else the member "openai".
+  const name = model.provider.startsWith('azure') && all['azure'] ? 'azure' : 'openai';
+  const own = all[name] ?? {};
+  if (DECISIVE.some((member) => own[member] !== undefined)) return options;
+  if (options.tools?.some(({ type }) => type === 'provider')) return options;
+  return { ...options, providerOptions: { ...all, [name]: { ...own, store: false } } };
+}
+
+const DECISIVE: readonly string[] = ['store', 'previousResponseId', 'conversation'];
+
+function isOpenAiResponses({ provider, modelId }: Called): boolean {
+  if (provider === 'gateway') return modelId.startsWith('openai/');
+  return /^(openai|azure)(\.|-).*responses$/.test(provider);
+}
+
+/** Returns a prompt without references to items of the provider: the provider then receives the content. */
+export function withoutItems(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.map(detachedMessage);
+}
+
+function detachedMessage(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role === 'system') return message;
+  const content = message.content.map((part) => detached(part));
+  // Each part keeps its type, so the content fits the role.
+  return { ...detached(message), content } as LanguageModelV4Message;
+}
+
+function detached<T extends { providerOptions?: SharedV4ProviderOptions }>(value: T): T {
+  if (value.providerOptions === undefined) return value;
+  const { providerOptions, ...rest } = value;
+  return { ...rest, ...sentWithoutItemIds(providerOptions) } as T;
+}

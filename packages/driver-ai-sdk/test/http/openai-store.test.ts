@@ -1,0 +1,107 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LlmConfig } from '@holdfast/core';
+import { assistantMessage, userMessage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { createGateway } from 'ai';
+import { afterEach, describe, expect, test } from 'vitest';
+import { withoutStorage } from '../../src/call/openai-store.ts';
+import { quietly, rejection, request } from '../builders.ts';
+import type { Reply } from './local-server.ts';
+import { localServer, stopLocalServers } from './local-server.ts';
+
+/** Checks that conversations with OpenAI survive the items that OpenAI stores. */
+
+afterEach(stopLocalServers);
+
+const answered: Reply = {
+  json: {
+    id: 'resp_1',
+    created_at: 0,
+    model: 'gpt-5',
+    output: [
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+      },
+    ],
+    usage: { input_tokens: 3, output_tokens: 2 },
+  },
+};
+const gone: Reply = {
+  status: 404,
+  json: { error: { message: "Item with id 'rs_1' not found.", type: 'invalid_request_error', code: null } },
+};
+
+/** Runs two turns, and returns the bodies of the requests. */
+async function twoTurns(llmConfig: LlmConfig | undefined, ...replies: readonly Reply[]) {
+  const server = await localServer(...replies);
+  const driver = aiSdkDriver({ model: createOpenAI({ baseURL: server.url, apiKey: 'key' })('gpt-5') });
+  const hello = userMessage('hello');
+  const first = InferenceResponse.of(await driver.infer(request([hello], { llmConfig }), quietly()));
+  const history = [hello, assistantMessage(first.content), userMessage('and?')];
+  const second = driver.infer(request(history, { llmConfig }), quietly());
+  return { second, bodies: server.bodies };
+}
+
+test('by default OpenAI stores nothing, and the next call sends everything', async () => {
+  const { second, bodies } = await twoTurns(undefined, answered, answered);
+  expect(await second).toMatchObject({ text: 'Hello.' });
+  expect(bodies.map(({ store }) => store)).toEqual([false, false]);
+  expect(bodies[0]?.['include']).toEqual(['reasoning.encrypted_content']);
+  const sent = JSON.stringify(bodies[1]?.['input']);
+  expect(sent).toContain('"encrypted_content":"sealed"');
+  expect(sent).not.toContain('item_reference');
+});
+
+const stored = { providerOptions: { openai: { store: true } } };
+
+test('a call that refers to items that are gone is repeated once with their content', async () => {
+  const { second, bodies } = await twoTurns(stored, answered, gone, answered);
+  expect(await second).toMatchObject({ text: 'Hello.' });
+  expect(bodies).toHaveLength(3);
+  const [, referring, detached] = bodies.map(({ input }) => JSON.stringify(input));
+  expect(referring).toContain('item_reference');
+  expect(detached).not.toMatch(/item_reference|rs_1|msg_1/);
+  expect(detached).toContain('Hello.');
+});
+
+test('and not more than once', async () => {
+  const { second, bodies } = await twoTurns(stored, answered, gone, gone, answered);
+  expect(await rejection(second)).toMatchObject({ kind: 'invalidRequest', data: { attempts: 2 } });
+  expect(bodies).toHaveLength(3);
+});
+
+describe('the default', () => {
+  const base: LanguageModelV4CallOptions = { prompt: [] };
+  const openai = { provider: 'openai.responses', modelId: 'gpt-5' };
+  const azure = { provider: 'azure.responses', modelId: 'gpt-5' };
+  const tools = [{ type: 'provider', id: 'openai.web_search', name: 'search', args: {} }] as const;
+
+  test.each([
+    ['OpenAI', openai, base, { openai: { store: false } }],
+    ['Azure', azure, base, { openai: { store: false } }],
+    [
+      'Azure with own options',
+      azure,
+      { ...base, providerOptions: { azure: { user: 'u' } } },
+      { azure: { user: 'u', store: false } },
+    ],
+    ['the gateway', createGateway({ apiKey: 'k' })('openai/gpt-5'), base, { openai: { store: false } }],
+    ['another model of the gateway', createGateway({ apiKey: 'k' })('xai/grok-4'), base, undefined],
+    ['chat completions', { ...openai, provider: 'openai.chat' }, base, undefined],
+    ['tools that OpenAI runs', openai, { ...base, tools: [...tools] }, undefined],
+    [
+      'a conversation at OpenAI',
+      openai,
+      { ...base, providerOptions: { openai: { previousResponseId: 'r' } } },
+      { openai: { previousResponseId: 'r' } },
+    ],
+  ])('for %s', (_, model, options: LanguageModelV4CallOptions, expected) => {
+    expect(withoutStorage(options, model).providerOptions).toEqual(expected);
+  });
+});
