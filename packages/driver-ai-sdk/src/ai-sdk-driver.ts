@@ -1,7 +1,8 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { mustBe, optionsCheck } from '@holdfast/core/driver';
-import type { CalledModel, CallPolicy } from './call/model-call.ts';
+import type { CalledModel } from './call/called-model.ts';
+import type { CallPolicy } from './call/model-call.ts';
 import { ModelCall } from './call/model-call.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
 import { PromptBuilders } from './prompt/prompt-builders.ts';

@@ -1,7 +1,7 @@
 import type { InferenceRun } from '@holdfast/core/driver';
 import { mustBe } from '@holdfast/core/driver';
 import { InvalidCallError } from '../errors/error-kind.ts';
-import type { CalledModel } from './model-call.ts';
+import type { CalledModel } from './called-model.ts';
 
 /** HTTP headers by name. A header without a value is not sent. */
 export type CallHeaders = Readonly<Record<string, string | undefined>>;

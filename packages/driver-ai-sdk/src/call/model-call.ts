@@ -30,14 +30,6 @@ import { httpFactsOf } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
 import type { WarningListener } from './warnings.ts';
 
-/** The model that was called. */
-export interface CalledModel {
-  /** The provider's name, as in `openai.responses`. */
-  readonly provider: string;
-  /** The provider's id of the model. */
-  readonly modelId: string;
-}
-
 /** The options that all calls of a driver share. */
 export interface CallPolicy {
   readonly maxRetries: number;
@@ -179,7 +171,10 @@ export class ModelCall {
       this.partialResponse = response;
       return { error: new RefusedAnswerError('The model or its provider refused to answer.'), isFinal: true };
     } catch (cause) {
-      return { error: new InvalidResponseDataError({ data: undefined, message: String(cause) }), isFinal: true };
+      return {
+        error: new InvalidResponseDataError({ data: undefined, message: String(cause) }),
+        isFinal: true,
+      };
     }
   }
 
@@ -253,7 +248,9 @@ function attempted<T>(convert: () => T): AttemptResult<T> {
 
 function brokenOff(end: Awaited<ReturnType<typeof readStream>>, signal: AbortSignal): unknown {
   if (end.type === 'failed') return end.error;
-  return signal.aborted ? signal.reason : new UnfinishedAnswerError('The stream ended before the answer did.');
+  return signal.aborted
+    ? signal.reason
+    : new UnfinishedAnswerError('The stream ended before the answer did.');
 }
 
 /** True for a response that a filter ended before its first text or file. */

@@ -1,5 +1,5 @@
 import type { SharedV4Warning } from '@ai-sdk/provider';
-import type { CalledModel } from './model-call.ts';
+import type { CalledModel } from './called-model.ts';
 
 /** Receives the warnings of models. */
 export type WarningListener = (warning: SharedV4Warning, model: CalledModel) => void;

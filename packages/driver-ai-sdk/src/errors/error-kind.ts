@@ -36,7 +36,10 @@ const BY_WORDS: readonly (readonly [DriverErrorKind, RegExp])[] = [
     'contextTooLong',
     /context[_ ](length|limit)|context window|maximum (context|prompt)|prompt is too long|input is too long|too many (input )?tokens|exceeds the maximum number of tokens/i,
   ],
-  ['contentFiltered', /content[_ ](filter|management|policy)|responsible ?ai|safety (system|settings|check)|usage (policy|policies|guidelines)|flagged/i],
+  [
+    'contentFiltered',
+    /content[_ ](filter|management|policy)|responsible ?ai|safety (system|settings|check)|usage (policy|policies|guidelines)|flagged/i,
+  ],
   [
     'authentication',
     /(invalid|incorrect)[_ ]api[_ ]key|api key not valid|authentication[_ ]error|permission[_ ](error|denied)/i,

@@ -87,12 +87,16 @@ describe('timeouts', () => {
 
 describe('headers', () => {
   test('may be a function of the call', async () => {
-    const model = new MockLanguageModelV4({ provider: 'p', modelId: 'm', doGenerate: async () => answer('hi') });
+    const model = new MockLanguageModelV4({
+      provider: 'p',
+      modelId: 'm',
+      doGenerate: async () => answer('hi'),
+    });
     const driver = aiSdkDriver({
       model,
       headers: async ({ model: called, run }) => ({
         'x-model': called.modelId,
-        'x-tenant': (run?.runContext as { tenant: string }).tenant,
+        'x-tenant': (run?.runContext as { tenant: string } | undefined)?.tenant,
         'x-none': undefined,
       }),
     });
@@ -171,7 +175,11 @@ describe('a refusal', () => {
 
 describe('what cannot be converted', () => {
   test.each([
-    ['an unknown reasoning level', { reasoning: 'extreme' }, 'Unknown reasoning level "extreme". Known levels:'],
+    [
+      'an unknown reasoning level',
+      { reasoning: 'extreme' },
+      'Unknown reasoning level "extreme". Known levels:',
+    ],
   ])('%s is refused before the call', async (_, llmConfig, message) => {
     const model = new MockLanguageModelV4({ doGenerate: answer('hi') });
     const failed = await rejection(aiSdkDriver({ model }).infer({ ...hello, llmConfig }, quietly()));

@@ -29,12 +29,7 @@ const rows: readonly Row[] = [
   ],
   ['OpenAI', 401, openAi('invalid_request_error', 'invalid_api_key', 'Incorrect API key.'), 'authentication'],
   ['OpenAI', 404, openAi('invalid_request_error', 'model_not_found', 'No such model.'), 'modelNotFound'],
-  [
-    'OpenAI',
-    404,
-    openAi('invalid_request_error', null, "Item with id 'rs_1' not found."),
-    'invalidRequest',
-  ],
+  ['OpenAI', 404, openAi('invalid_request_error', null, "Item with id 'rs_1' not found."), 'invalidRequest'],
   [
     'OpenAI',
     400,
@@ -49,12 +44,7 @@ const rows: readonly Row[] = [
   ],
   ['Anthropic', 529, anthropic('overloaded_error', 'Overloaded'), 'overloaded'],
   ['Anthropic', 429, anthropic('rate_limit_error', 'Your organization exceeded a limit.'), 'rateLimited'],
-  [
-    'Anthropic',
-    400,
-    anthropic('invalid_request_error', 'Your credit balance is too low.'),
-    'quotaExceeded',
-  ],
+  ['Anthropic', 400, anthropic('invalid_request_error', 'Your credit balance is too low.'), 'quotaExceeded'],
   [
     'Anthropic',
     400,
@@ -109,7 +99,12 @@ const rows: readonly Row[] = [
   ['Cohere', 400, { message: 'too many tokens: total number cannot exceed 4081' }, 'contextTooLong'],
   ['Mistral', 429, { type: 'service_tier_capacity_exceeded', message: 'Capacity exceeded.' }, 'rateLimited'],
   ['Mistral', 400, { type: 'invalid_model', message: 'Invalid model: x' }, 'modelNotFound'],
-  ['gateway', 402, { error: { type: 'insufficient_funds', message: 'Insufficient funds.' } }, 'quotaExceeded'],
+  [
+    'gateway',
+    402,
+    { error: { type: 'insufficient_funds', message: 'Insufficient funds.' } },
+    'quotaExceeded',
+  ],
   ['OpenRouter', 403, { error: { code: 403, message: 'Your input was flagged.' } }, 'contentFiltered'],
 ];
 
@@ -123,7 +118,11 @@ const streamed: readonly (readonly [unknown, DriverErrorKind, boolean])[] = [
   [{ error: { code: 503, status: 'UNAVAILABLE', message: 'x' } }, 'overloaded', true],
   [{ code: 429, message: 'upstream' }, 'rateLimited', true],
   [{ code: 'insufficient_quota', statusCode: 429, message: quotaText }, 'quotaExceeded', false],
-  [{ type: 'response.failed', response: { error: { code: 'server_error', message: 'x' } } }, 'overloaded', true],
+  [
+    { type: 'response.failed', response: { error: { code: 'server_error', message: 'x' } } },
+    'overloaded',
+    true,
+  ],
   [{ message: 'throttlingException: Too many tokens' }, 'rateLimited', true],
 ];
 

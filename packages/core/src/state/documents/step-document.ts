@@ -11,7 +11,12 @@ import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../inference/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
-import { hasHttpFacts, INFERENCE_NAMES, InferenceResponse, writeEnvelope } from '../inference/inference-response.ts';
+import {
+  hasHttpFacts,
+  INFERENCE_NAMES,
+  InferenceResponse,
+  writeEnvelope,
+} from '../inference/inference-response.ts';
 import type { MessageRange, MessageView } from './message-refs.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readAssistantContent, readToolCall } from '../messages/messages.ts';

@@ -19,7 +19,9 @@ test('a response without them has no such members', () => {
 
 test('headers that are not strings are refused', () => {
   const responseHeaders = { a: 1 } as never;
-  expect(() => InferenceResponse.of({ text: 'hi', responseHeaders })).toThrow('responseHeaders.a: expected a string');
+  expect(() => InferenceResponse.of({ text: 'hi', responseHeaders })).toThrow(
+    'responseHeaders.a: expected a string',
+  );
 });
 
 test('documents with them have version 2, and version 1 refuses them', async () => {
