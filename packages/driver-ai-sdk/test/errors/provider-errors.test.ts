@@ -4,7 +4,7 @@ import { errorKindOf, isRetryable } from '../../src/errors/error-kind.ts';
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
 import { apiError } from '../builders.ts';
 
-/** Checks the kinds of errors against the bodies in the API references of the providers. */
+/** Checks the kinds of errors against bodies in the forms of the providers. No body was recorded from a provider. */
 
 type Row = readonly [provider: string, status: number, body: unknown, kind: DriverErrorKind];
 
