@@ -4,6 +4,8 @@ import { mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { CalledModel } from './call/called-model.ts';
 import type { CallPolicy } from './call/model-call.ts';
 import { ModelCall } from './call/model-call.ts';
+import type { PromptCache } from './cache/prompt-cache.ts';
+import { promptCacheOf } from './cache/prompt-cache.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
 import { PromptBuilders } from './prompt/prompt-builders.ts';
 import type { HeadersOption } from './call/headers.ts';
@@ -38,8 +40,11 @@ export interface AiSdkDriverOptions {
   readonly timeouts?: CallTimeouts;
   /** The names of the response headers that steps store, such as those of rate limits. Default: none. */
   readonly responseHeaders?: readonly string[];
-  /** `auto` marks the system prompt and the last message for the prompt cache of Anthropic; default `off`. */
-  readonly promptCache?: 'off' | 'auto';
+  /**
+   * `auto` makes the provider cache the prompts: it marks tools, system prompt and history for Anthropic and Bedrock, and
+   * sends a key to OpenAI and xAI. Default `off`: the caching that a provider does by itself.
+   */
+  readonly promptCache?: PromptCache;
   /**
    * Called with each warning of the AI SDK, such as a setting that a model does not support: once for each distinct
    * warning of a model. Default: no listener.
@@ -75,7 +80,10 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
       accepts: isTimeouts,
     },
     responseHeaders: mustBe.listOf('names of headers', mustBe.string.accepts),
-    promptCache: mustBe.oneOf(['off', 'auto']),
+    promptCache: {
+      expected: '"off", "auto" or an object, as in promptCache: { ttl: "1h" }',
+      accepts: (value) => value === 'off' || value === 'auto' || mustBe.object.accepts(value),
+    },
     onWarning: mustBe.function,
     download: mustBe.function,
     maxDownloadBytes: mustBe.number(0),
@@ -133,6 +141,7 @@ function policyOf({
   headers,
   timeouts,
   responseHeaders = [],
+  promptCache,
   onWarning,
 }: AiSdkDriverOptions): CallPolicy {
   return {
@@ -141,6 +150,7 @@ function policyOf({
     headers,
     timeouts,
     responseHeaders: responseHeaders.map((name) => name.toLowerCase()),
+    cache: promptCacheOf(promptCache),
     onWarning: onWarning && onceEach(onWarning),
   };
 }

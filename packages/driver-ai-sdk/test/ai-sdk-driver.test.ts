@@ -206,7 +206,7 @@ describe('a call', () => {
   });
 
   test('marks prompts for the cache with promptCache "auto"', async () => {
-    const model = new MockLanguageModelV4({ doGenerate: answer('hi') });
+    const model = new MockLanguageModelV4({ provider: 'anthropic.messages', doGenerate: answer('hi') });
     await aiSdkDriver({ model, promptCache: 'auto' }).infer(hello, quietly());
     expect(model.doGenerateCalls[0]?.prompt[0]?.providerOptions).toEqual({
       anthropic: { cacheControl: { type: 'ephemeral' } },

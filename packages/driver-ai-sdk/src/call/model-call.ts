@@ -5,6 +5,7 @@ import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
+import type { CacheCall } from '../cache/prompt-cache.ts';
 import type { AiSdkDriverError } from '../errors/driver-error.ts';
 import { callFailed } from '../errors/driver-error.ts';
 import type { Prompt } from '../prompt/prompt.ts';
@@ -38,6 +39,7 @@ export interface CallPolicy {
   readonly timeouts: CallTimeouts | undefined;
   /** The names of the response headers to store, in lower case. */
   readonly responseHeaders: readonly string[];
+  readonly cache: CacheCall;
   readonly onWarning: WarningListener | undefined;
 }
 
@@ -115,7 +117,7 @@ export class ModelCall {
   private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
     const { headers, model } = this;
     const options = convertRequest(request, promptOfAttempt(prompt), { headers, signal });
-    return withoutStorage(options, model);
+    return this.policy.cache(withoutStorage(options, model), model, this.inference.run);
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {

@@ -10,7 +10,6 @@ import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
 import type { PromptFiles } from './prompt-files.ts';
-import { copyOf } from '../copy.ts';
 import { hasFiles } from './prompt-files.ts';
 import { mergedOptions } from '../provider-options.ts';
 
@@ -32,8 +31,6 @@ interface Continuation extends Pick<Conversation, 'prompt' | 'filePlaces'> {
 export interface PromptParts {
   readonly model: LanguageModelV4;
   readonly files: PromptFiles;
-  /** `auto` marks the system prompt and the last message for the provider's cache. */
-  readonly promptCache: 'off' | 'auto';
 }
 
 const NO_FILES: SentFiles = new Map();
@@ -58,16 +55,14 @@ const MANY_MESSAGES = 32;
 export class PromptBuilder {
   private readonly model: LanguageModelV4;
   private readonly files: PromptFiles;
-  private readonly promptCache: 'off' | 'auto';
   /** Conversions of messages that arrived many at once; `undefined` for a message without content to send. */
   private readonly converted = new WeakMap<Message, LanguageModelV4Message | undefined>();
   /** Conversions of messages with files. */
   private readonly convertedWithFiles = new WeakMap<Message, LanguageModelV4Message | undefined>();
 
-  constructor({ model, files, promptCache }: PromptParts) {
+  constructor({ model, files }: PromptParts) {
     this.model = model;
     this.files = files;
-    this.promptCache = promptCache;
   }
 
   /** Builds a prompt. Returns a promise if the messages have files to prepare; it rejects with the error of a download. */
@@ -84,7 +79,6 @@ export class PromptBuilder {
   private wholePrompt(start: LanguageModelV4Prompt, messages: Messages): Prompt {
     const { prompt, filePlaces } = this.grownPrompt(messages);
     const whole = start.concat(prompt);
-    if (this.promptCache === 'auto') addCacheMarks(whole);
     return { messages: whole, filePlaces: filePlaces.map((place) => place + start.length) };
   }
 
@@ -155,17 +149,4 @@ function withOptions<T extends { providerOptions?: SharedV4ProviderOptions }>(
   providerOptions: SharedV4ProviderOptions | undefined,
 ): T {
   return providerOptions ? { ...value, providerOptions } : value;
-}
-
-/** A provider option that makes Anthropic cache the prompt up to and including the message with the option. */
-const CACHE_MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
-
-/** Marks the system prompt and the last message for the provider's cache. */
-function addCacheMarks(prompt: LanguageModelV4Prompt): void {
-  const last = prompt.length - 1;
-  for (const index of new Set([prompt[0]?.role === 'system' ? 0 : last, last])) {
-    const message = prompt[index];
-    if (message)
-      prompt[index] = withOptions(message, mergedOptions(copyOf(CACHE_MARK), message.providerOptions));
-  }
 }

@@ -62,6 +62,7 @@ test.each(['off', 'auto'] as const)(
     const texts: string[] = [];
     let calls = 0;
     const model = new MockLanguageModelV4({
+      provider: 'anthropic.messages',
       doGenerate: async (given: LanguageModelV4CallOptions) => {
         texts.push(JSON.stringify(given.tools?.[0]));
         counts.push(writeEverywhere(given));

@@ -1,0 +1,42 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { CacheTtl } from './cache-rules.ts';
+
+/** The lifetimes of the marks that the application set, in the request, its tools, messages and parts. */
+export function ownMarks({ prompt, tools, providerOptions }: LanguageModelV4CallOptions): readonly CacheTtl[] {
+  const marks: CacheTtl[] = [];
+  addMark(marks, providerOptions);
+  for (const tool of tools ?? []) if (tool.type === 'function') addMark(marks, tool.providerOptions);
+  for (const message of prompt) addMarks(marks, message);
+  return marks;
+}
+
+function addMarks(marks: CacheTtl[], { content, providerOptions }: LanguageModelV4Message): void {
+  addMark(marks, providerOptions);
+  if (typeof content === 'string') return;
+  for (const part of content) addMark(marks, part.providerOptions);
+}
+
+function addMark(marks: CacheTtl[], options: SharedV4ProviderOptions | undefined): void {
+  const ttl = options && ownTtl(options);
+  if (ttl !== undefined) marks.push(ttl);
+}
+
+/** The names of a mark in the options of Anthropic, OpenRouter and Bedrock. */
+const MARKS = ['cacheControl', 'cache_control', 'cachePoint'];
+
+/** The lifetime of the mark in the options; `undefined` without a mark. */
+export function ownTtl(options: SharedV4ProviderOptions = {}): CacheTtl | undefined {
+  for (const members of Object.values(options)) {
+    const mark = MARKS.map((name) => members?.[name]).find(Boolean);
+    if (mark) return hasLongTtl(mark) ? '1h' : '5m';
+  }
+  return undefined;
+}
+
+function hasLongTtl(mark: unknown): boolean {
+  return typeof mark === 'object' && mark !== null && 'ttl' in mark && mark.ttl === '1h';
+}

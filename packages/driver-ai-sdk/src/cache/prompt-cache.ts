@@ -1,0 +1,59 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { AgentState } from '@holdfast/core';
+import type { InferenceOptions } from '@holdfast/core/driver';
+import { mustBe, optionsCheck } from '@holdfast/core/driver';
+import type { CalledModel } from '../call/called-model.ts';
+import { mergedOptions } from '../provider-options.ts';
+import { withMarks } from './cache-marks.ts';
+import { keyNamespace, marksOf } from './cache-rules.ts';
+
+/** The options of the prompt cache. */
+export interface PromptCacheOptions {
+  /** How long Anthropic and Bedrock keep what they cached, counted from its last use; default `5m`. */
+  readonly ttl?: '5m' | '1h';
+  /**
+   * Returns the key by which OpenAI and xAI find the cache of a prompt: at most 64 characters, equal for calls whose
+   * prompts begin in the same way. Default: the agent id.
+   */
+  readonly key?: (state: AgentState) => string;
+}
+
+/** Whether calls use the prompt cache of their provider. */
+export type PromptCache = 'off' | 'auto' | PromptCacheOptions;
+
+const checkPromptCache = optionsCheck<PromptCacheOptions>('promptCache', {
+  ttl: mustBe.oneOf(['5m', '1h']),
+  key: mustBe.function,
+});
+
+/** Adds what the model's provider needs to cache the prompt of a call. The options of the application prevail. */
+export type CacheCall = (
+  options: LanguageModelV4CallOptions,
+  model: CalledModel,
+  run: InferenceOptions['run'],
+) => LanguageModelV4CallOptions;
+
+/** @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
+export function promptCacheOf(cache: PromptCache = 'off'): CacheCall {
+  if (cache === 'off') return (options) => options;
+  const { ttl = '5m', key = agentIdOf } = cache === 'auto' ? {} : checkPromptCache(cache);
+  return (options, model, run) => {
+    const marks = marksOf(model, ttl);
+    const marked = marks ? withMarks(options, marks, ttl) : options;
+    const namespace = keyNamespace(model, options.providerOptions);
+    return namespace && run ? withKey(marked, namespace, key(run.state)) : marked;
+  };
+}
+
+function agentIdOf({ agentId }: AgentState): string {
+  return agentId;
+}
+
+function withKey(
+  options: LanguageModelV4CallOptions,
+  namespace: string,
+  promptCacheKey: string,
+): LanguageModelV4CallOptions {
+  const providerOptions = mergedOptions({ [namespace]: { promptCacheKey } }, options.providerOptions);
+  return { ...options, ...(providerOptions && { providerOptions }) };
+}
