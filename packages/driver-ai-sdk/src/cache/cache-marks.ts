@@ -36,13 +36,13 @@ export function withMarks(
   const own = ownMarks(options);
   if (own.some((lifetime) => lifetime !== ttl)) return options;
   const marked = new Marked(options, mark, MAX_MARKS - own.length);
-  for (const place of inputEnds(options.prompt)) marked.markMessage(place);
+  for (const index of inputEnds(options.prompt)) marked.markMessage(index);
   if (options.prompt[0]?.role === 'system') marked.markMessage(0);
   marked.markTools();
   return marked.options;
 }
 
-/** Call options in which places are marked. */
+/** Call options with marks. */
 class Marked {
   readonly options: LanguageModelV4CallOptions;
   private readonly mark: SharedV4ProviderOptions;
@@ -54,9 +54,9 @@ class Marked {
     this.left = left;
   }
 
-  markMessage(place: number): void {
-    const message = this.options.prompt[place];
-    if (message && this.takesMark(message)) this.options.prompt[place] = this.marked(message);
+  markMessage(index: number): void {
+    const message = this.options.prompt[index];
+    if (message && this.takesMark(message)) this.options.prompt[index] = this.marked(message);
   }
 
   /** Marks the last tool. The mark of the system prompt covers the tools too, for agents with the same system prompt. */
@@ -77,17 +77,17 @@ class Marked {
   }
 }
 
-/** The places at which this prompt and the prompt of the call before end: the last messages before a response. */
+/** The indexes of the messages with which this prompt and the prompt of the call before end. */
 function inputEnds(prompt: LanguageModelV4Prompt): readonly number[] {
   const ends: number[] = [];
-  for (let place = prompt.length - 1; place >= 0 && ends.length < 2; place--) {
-    const isEnd = place === prompt.length - 1 || prompt[place + 1]?.role === 'assistant';
-    if (isEnd && isInput(prompt, place)) ends.push(place);
+  for (let index = prompt.length - 1; index >= 0 && ends.length < 2; index--) {
+    const isEnd = index === prompt.length - 1 || prompt[index + 1]?.role === 'assistant';
+    if (isEnd && isInput(prompt, index)) ends.push(index);
   }
   return ends;
 }
 
-function isInput(prompt: LanguageModelV4Prompt, place: number): boolean {
-  const role = prompt[place]?.role;
+function isInput(prompt: LanguageModelV4Prompt, index: number): boolean {
+  const role = prompt[index]?.role;
   return role === 'user' || role === 'tool';
 }

@@ -5,8 +5,11 @@ import { mergedOptions } from '../provider-options.ts';
 /** How long a provider keeps what it cached. */
 export type CacheTtl = '5m' | '1h';
 
-/** The options that mark a place of the prompt for the cache; `undefined` when the provider takes no marks. */
-export function marksOf({ provider, modelId }: CalledModel, ttl: CacheTtl): SharedV4ProviderOptions | undefined {
+/** The options that mark a message or a tool for the cache; `undefined` when the provider takes no marks. */
+export function marksOf(
+  { provider, modelId }: CalledModel,
+  ttl: CacheTtl,
+): SharedV4ProviderOptions | undefined {
   const isAnthropic = /anthropic|claude/i.test(`${provider} ${modelId}`);
   if (provider === 'gateway' && isAnthropic) return mergedOptions(anthropicMark(ttl), bedrockMark(ttl));
   if (isBedrockConverse(provider)) return bedrockMarkOf(modelId, ttl);
@@ -41,6 +44,7 @@ export function keyNamespace(
 ): string | undefined {
   if (provider.startsWith('azure')) return own?.['azure'] ? 'azure' : 'openai';
   if (provider === 'xai.responses') return 'xai';
-  const isOpenAi = /^openai(\.|$)/.test(provider) || (provider === 'gateway' && modelId.startsWith('openai/'));
+  const isOpenAi =
+    /^openai(\.|$)/.test(provider) || (provider === 'gateway' && modelId.startsWith('openai/'));
   return isOpenAi ? 'openai' : undefined;
 }

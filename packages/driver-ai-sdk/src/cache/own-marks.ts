@@ -6,7 +6,11 @@ import type {
 import type { CacheTtl } from './cache-rules.ts';
 
 /** The lifetimes of the marks that the application set, in the request, its tools, messages and parts. */
-export function ownMarks({ prompt, tools, providerOptions }: LanguageModelV4CallOptions): readonly CacheTtl[] {
+export function ownMarks({
+  prompt,
+  tools,
+  providerOptions,
+}: LanguageModelV4CallOptions): readonly CacheTtl[] {
   const marks: CacheTtl[] = [];
   addMark(marks, providerOptions);
   for (const tool of tools ?? []) if (tool.type === 'function') addMark(marks, tool.providerOptions);

@@ -16,19 +16,29 @@ const response: LanguageModelV4Message = { role: 'assistant', content: [{ type: 
 const result: LanguageModelV4Message = { role: 'tool', content: [] };
 
 function question(providerOptions?: SharedV4ProviderOptions): LanguageModelV4Message {
-  return { role: 'user', content: [{ type: 'text', text: 'Hi.' }], ...(providerOptions && { providerOptions }) };
+  return {
+    role: 'user',
+    content: [{ type: 'text', text: 'Hi.' }],
+    ...(providerOptions && { providerOptions }),
+  };
 }
 
 function callWith(
   prompt: LanguageModelV4Prompt,
   rest: Partial<LanguageModelV4CallOptions> = {},
 ): LanguageModelV4CallOptions {
-  return { prompt, tools: ['find', 'read'].map((name) => ({ type: 'function', name, inputSchema: {} })), ...rest };
+  return {
+    prompt,
+    tools: ['find', 'read'].map((name) => ({ type: 'function', name, inputSchema: {} })),
+    ...rest,
+  };
 }
 
 /** The places with marks: names of tools, and indexes of messages. */
 function places({ prompt, tools = [] }: LanguageModelV4CallOptions): (string | number)[] {
-  const marked = tools.flatMap((tool) => (tool.type === 'function' && ownTtl(tool.providerOptions) ? tool.name : []));
+  const marked = tools.flatMap((tool) =>
+    tool.type === 'function' && ownTtl(tool.providerOptions) ? tool.name : [],
+  );
   return [
     ...marked,
     ...prompt.flatMap(({ providerOptions }, place) => (ownTtl(providerOptions) ? place : [])),
@@ -106,7 +116,11 @@ test('marks change neither the options nor the messages of a call', () => {
 });
 
 test('other options of a message stay', () => {
-  const { prompt } = withMarks(callWith([question({ anthropic: { other: 1 }, openai: { a: 1 } })]), mark, '5m');
+  const { prompt } = withMarks(
+    callWith([question({ anthropic: { other: 1 }, openai: { a: 1 } })]),
+    mark,
+    '5m',
+  );
   const cacheControl = { type: 'ephemeral' };
   expect(prompt[0]?.providerOptions).toEqual({ anthropic: { cacheControl, other: 1 }, openai: { a: 1 } });
 });

@@ -6,7 +6,9 @@ import { promptCacheOf } from '../../src/cache/prompt-cache.ts';
 
 const state = AgentState.empty();
 const run = { state, runContext: undefined };
-const options: LanguageModelV4CallOptions = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi.' }] }] };
+const options: LanguageModelV4CallOptions = {
+  prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi.' }] }],
+};
 
 function sent(
   model: string,
@@ -75,9 +77,13 @@ describe('the key', () => {
       openai: { promptCacheKey: `team-${promptCacheKey}` },
     });
     const own = { openai: { promptCacheKey: 'own', store: false } };
-    expect(sent('openai.chat gpt-5', cache, { ...options, providerOptions: own }).providerOptions).toEqual(own);
+    expect(sent('openai.chat gpt-5', cache, { ...options, providerOptions: own }).providerOptions).toEqual(
+      own,
+    );
     const azure = { azure: { store: false } };
-    expect(sent('azure.responses gpt-5', 'auto', { ...options, providerOptions: azure }).providerOptions).toEqual({
+    expect(
+      sent('azure.responses gpt-5', 'auto', { ...options, providerOptions: azure }).providerOptions,
+    ).toEqual({
       azure: { store: false, promptCacheKey },
     });
   });
