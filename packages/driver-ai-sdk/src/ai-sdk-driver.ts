@@ -119,7 +119,6 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
   const policy = policyOf(checkOptions(options));
   const resolver = new ModelResolver(options);
   const files = new PromptFiles(options.download, options.maxDownloadBytes);
-  const { promptCache = 'off' } = options;
   const builders = new PromptBuilders((model) => new PromptBuilder({ model, files }));
 
   async function infer(request: InferenceRequest, inference: InferenceOptions): Promise<InferenceResponse> {

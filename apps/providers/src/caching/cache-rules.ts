@@ -14,7 +14,7 @@ export interface CountedInput {
   readonly cacheWrite: number;
 }
 
-/** What a provider has cached. No entry expires. */
+/** The cache of a provider. No entry expires. */
 export interface PromptCacheRule {
   /** Counts the tokens of a call, and caches its prompt. */
   count(blocks: readonly Block[]): CountedInput;

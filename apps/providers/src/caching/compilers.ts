@@ -14,7 +14,7 @@ export const COMPILERS: readonly (readonly [name: string, create: () => MessageC
  * Shows the traces of finished executions until they have more than `maxTokens` tokens, and then hides all of them at
  * once. It reads the whole history in each step, which is enough for a measurement.
  */
-export function droppedInBatches(maxTokens: number): MessageCompiler {
+function droppedInBatches(maxTokens: number): MessageCompiler {
   return messageCompiler(({ messages, executionId }) => {
     const list = messages.toArray();
     const from = firstShownTrace(list, executionId, maxTokens);

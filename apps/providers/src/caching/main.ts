@@ -28,7 +28,10 @@ async function main(): Promise<void> {
     for (const measurement of measurementsOf(shape)) await measure(shape, measurement);
 }
 
-type Named = Measurement & { readonly compilerName: string };
+interface Named extends Measurement {
+  readonly promptCache: 'off' | 'auto';
+  readonly compilerName: string;
+}
 
 /** Only Anthropic sends other requests with `promptCache: 'off'`, apart from OpenAI's key. */
 function measurementsOf(shape: AgentShape): readonly Named[] {
@@ -47,7 +50,7 @@ function measurementsOf(shape: AgentShape): readonly Named[] {
 
 async function measure(shape: AgentShape, measurement: Named): Promise<void> {
   const { provider, promptCache, compilerName } = measurement;
-  const names = [shape.name, provider.name, String(promptCache), compilerName];
+  const names = [shape.name, provider.name, promptCache, compilerName];
   console.log(line([...names, ...figuresOf(await measureTurns(measurement))]));
 }
 

@@ -12,7 +12,7 @@ import { PRICES } from './providers.ts';
 import type { ScriptedAnswer } from './script.ts';
 import { answersOf } from './script.ts';
 
-export const TURNS = 10;
+const TURNS = 10;
 
 /** A turn, as the provider counted it. */
 export interface MeasuredTurn {
@@ -120,7 +120,7 @@ class CountingProvider {
 
   /** Replies to the provider package in place of its server. */
   readonly fetch: typeof globalThis.fetch = (_, init) => {
-    const body = JSON.parse(String(init?.body)) as Json;
+    const body = JSON.parse(init?.body as string) as Json;
     const answer = this.answers.shift();
     if (answer === undefined) throw new Error('No response is left.');
     const blocks = this.provider.blocks(body);

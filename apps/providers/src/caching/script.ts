@@ -2,7 +2,7 @@ import type { AgentShape } from './agents.ts';
 import { textOfTokens } from './agents.ts';
 
 /** A call of a tool. */
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly id: string;
   readonly name: string;
   readonly input: { readonly what: string };

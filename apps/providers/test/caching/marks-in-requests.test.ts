@@ -28,7 +28,7 @@ async function bodyOf(
 ): Promise<unknown> {
   const bodies: unknown[] = [];
   const model = create((_, init) => {
-    bodies.push(JSON.parse(String(init?.body)));
+    bodies.push(JSON.parse(init?.body as string));
     return Promise.resolve(
       Response.json({ error: { message: 'The test needs only the request.' } }, { status: 400 }),
     );

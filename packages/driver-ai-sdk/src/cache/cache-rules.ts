@@ -2,7 +2,7 @@ import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { CalledModel } from '../call/called-model.ts';
 import { mergedOptions } from '../provider-options.ts';
 
-/** How long a provider keeps what it cached. */
+/** The time for which a provider caches a prompt after its last use. */
 export type CacheTtl = '5m' | '1h';
 
 /** The options that mark a message or a tool for the cache; `undefined` when the provider takes no marks. */

@@ -9,7 +9,7 @@ import { keyNamespace, marksOf } from './cache-rules.ts';
 
 /** The options of the prompt cache. */
 export interface PromptCacheOptions {
-  /** How long Anthropic and Bedrock keep what they cached, counted from its last use; default `5m`. */
+  /** The time for which Anthropic and Bedrock cache a prompt after its last use; default `5m`. */
   readonly ttl?: '5m' | '1h';
   /**
    * Returns the key by which OpenAI and xAI find the cache of a prompt: at most 64 characters, equal for calls whose
