@@ -1,6 +1,8 @@
 // Exports for authors of drivers, beside those of the root
 export { LineageCache, List } from './state/values/list.ts';
 export { toolMessage } from './state/messages/messages.ts';
+export { callMarksOf, withCallMarks, withoutCallMarks } from './state/messages/call-marks.ts';
+export type { CallMarks } from './state/messages/call-marks.ts';
 export { reasoningOf, toolCallsOf } from './state/messages/message-parts.ts';
 export type {
   AssistantMessage,
@@ -32,6 +34,7 @@ export type {
   InferenceOptions,
   InferenceRequest,
   InferenceRun,
+  ProviderTool,
   ToolDescription,
 } from './loop/inference/driver.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
@@ -55,6 +58,8 @@ export type {
   StandardSchema,
   ValidationResult,
 } from './loop/tools/tool-schema.ts';
+export { providerTool } from './loop/tools/definition/provider-tool.ts';
+export type { ProviderToolInit } from './loop/tools/definition/provider-tool.ts';
 export { toJsonObject, toJsonValue } from './json.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

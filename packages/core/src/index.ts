@@ -35,7 +35,7 @@ export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.
 export { tool } from './loop/tools/tool.ts';
 export { toolFor } from './loop/run-context.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
-export type { Tool, ToolEffect, ToolRetry } from './loop/tools/tool.ts';
+export type { Tool, ToolEffect, ToolRetry } from './loop/tools/definition/tool-types.ts';
 export type { ToolContext } from './loop/tools/tool-context.ts';
 export { toolResult } from './loop/tools/tool-result.ts';
 export { subagent } from './agents/subagent.ts';

@@ -39,7 +39,7 @@ import {
   toolResult,
   userMessage,
 } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
+import { providerTool, toolMessage } from '@holdfast/core/driver';
 import { ExecutionState, IsolatedProcess, sweep, ToolResult, guardsFor } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
@@ -77,6 +77,7 @@ const rows: readonly Row[] = [
   ['tool', init, (options) => tool(options)],
   ['tool, without execute', question, (options) => tool(options), ['outputSchema']],
   ['toolFor', init, (options) => toolFor()(options)],
+  ['providerTool', { name: 'search', id: 'openai.web_search' }, (options) => providerTool(options)],
   ['tool, retry', { maxAttempts: 2 }, (retry) => tool({ ...init, retry })],
   ['toolResult', { value: 1 }, (options) => toolResult(options), ['value', 'modelOutput', 'metadata']],
   ['ToolResult', { value: 1 }, (options) => new ToolResult(options), ['value', 'modelOutput', 'metadata']],
@@ -234,7 +235,7 @@ test('every public function is in the table or has no options', () => {
 const WITHOUT_OPTIONS: readonly string[] = `
 AgentContext AgentStep AgentStop Continuation InferenceResponse LineageCache List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
 DriverError HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionSuspectError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
-agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
+agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf callMarksOf withCallMarks withoutCallMarks
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
 changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals pendingQuestions resume retry serveIsolated sweep withAnswer withDecision writeMetadata
 applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingForOf waitingItemCount waitingPositions

@@ -17,6 +17,7 @@ import type { Download } from './prompt/prompt-files.ts';
 import { PromptFiles } from './prompt/prompt-files.ts';
 import type { ModelRegistry } from './models/resolve-model.ts';
 import { isModelInstance, ModelResolver } from './models/resolve-model.ts';
+import { withDeferredCalls } from './response/convert-response.ts';
 import type { Wait } from './call/retry.ts';
 import { waitOnTimer } from './call/retry.ts';
 
@@ -126,7 +127,8 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
     const model = resolver.resolve(request.llmConfig?.model);
     const builder = builders.of(model);
     const build = () => builder.build(request.messages, request.systemPrompt, inference.signal);
-    return new ModelCall(model, policy, inference).answer(request, build);
+    const response = await new ModelCall(model, policy, inference).answer(request, build);
+    return withDeferredCalls(response, request.tools);
   }
 
   const modelId: Driver['modelId'] = (llmConfig) => resolver.modelId(llmConfig?.model);

@@ -1,13 +1,14 @@
 import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { JsonObject, JsonValue } from '@holdfast/core';
 import type { ProviderOptions } from '@holdfast/core/driver';
-import { toJsonObject } from '@holdfast/core/driver';
+import { toJsonObject, withoutCallMarks } from '@holdfast/core/driver';
 import { copyOf } from './copy.ts';
 
 /** A copy of the provider options of a part or message for the AI SDK, to spread; an empty object without options. */
 export function sentOptions(options: JsonValue | undefined): { providerOptions?: SharedV4ProviderOptions } {
   // The options are opaque: only the provider knows their type.
-  return isFilled(options) ? { providerOptions: copyOf(options) as SharedV4ProviderOptions } : {};
+  const sent = isFilled(options) ? withoutCallMarks(options) : undefined;
+  return isFilled(sent) ? { providerOptions: copyOf(sent) as SharedV4ProviderOptions } : {};
 }
 
 /** Converts metadata of a part of a response to provider options, to spread; an empty object without metadata. */

@@ -14,7 +14,7 @@ import type { AgentEventListener } from '../loop/events.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import { requireHooks } from '../loop/hooks/hook-chain.ts';
 import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/option-advice.ts';
-import type { Tool } from '../loop/tools/tool.ts';
+import type { Tool } from '../loop/tools/definition/tool-types.ts';
 import { toolsByName } from '../loop/tools/tool.ts';
 
 /**

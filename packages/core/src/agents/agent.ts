@@ -6,7 +6,7 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { UserPart } from '../state/messages/messages.ts';
 import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
 import { createAgentLoop } from '../loop/agent-loop.ts';
-import type { Tool } from '../loop/tools/tool.ts';
+import type { Tool } from '../loop/tools/definition/tool-types.ts';
 
 /**
  * A definition with its code: a loop that a session runtime accepts like any other loop.

@@ -5,16 +5,17 @@ import { ExecutionBudget } from '../state/execution/budget.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentId } from '../state/values/ids.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import type { ToolOutput, UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
-import type { Tool } from '../loop/tools/tool.ts';
+import type { ModelOutputOptions, Tool } from '../loop/tools/definition/tool-types.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
-import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';
+import { nameInMessages, TIME_LIMIT, TOOL_NAME } from '../loop/tools/definition/tool-checks.ts';
+import { tool } from '../loop/tools/tool.ts';
 import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 
 /** The task of a subagent: a user message, or a whole state to begin with. */
@@ -48,7 +49,7 @@ export interface SubagentInit<Args, Own = unknown> {
    */
   readonly toResult?: (agent: AgentState, args: Args) => unknown;
   /** Returns what the calling model reads, when it is not the result itself. */
-  readonly toModelOutput?: (value: JsonValue) => ToolOutput;
+  readonly toModelOutput?: (result: ModelOutputOptions) => ToolOutput | Promise<ToolOutput>;
   /** Seconds that one call may take; no limit when absent. */
   readonly timeoutSeconds?: number;
 }

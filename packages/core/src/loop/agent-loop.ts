@@ -34,7 +34,7 @@ import type { IfContextNeeded } from './run-context.ts';
 import { needsRunContext } from './run-context.ts';
 import type { Hook } from './hooks/hook.ts';
 import { HookChain } from './hooks/hook-chain.ts';
-import type { Tool } from './tools/tool.ts';
+import type { Tool } from './tools/definition/tool-types.ts';
 import { toolsByName } from './tools/tool.ts';
 
 export interface AgentLoopOptions<Context = unknown> {

@@ -16,7 +16,7 @@ import type { HookChain } from './hooks/hook-chain.ts';
 import { parentBudget } from './parent-run.ts';
 import type { ParentRun } from './parent-run.ts';
 import { requireRunContext } from './run-context.ts';
-import type { Tool } from './tools/tool.ts';
+import type { Tool } from './tools/definition/tool-types.ts';
 
 /** The parts of a loop; see `AgentLoopOptions`. */
 export interface LoopParts {

@@ -11,6 +11,7 @@ import { ExecutionState } from '../state/execution/execution.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
+import { callMarksOf, withCallMarks } from '../state/messages/call-marks.ts';
 import type { AssistantPart, ToolOutput, UserMessage } from '../state/messages/messages.ts';
 import type { EffectiveRequest, StepRequest } from '../state/inference/request.ts';
 import { StepExecution } from '../state/execution/step-execution.ts';
@@ -270,7 +271,7 @@ function redactedOutput(output: ToolOutput, redact: Redact): ToolOutput {
 function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecution['call'] {
   const { type, toolCallId, toolName, providerExecuted, invalid: problem } = call;
   const invalid = problem === undefined ? undefined : redactedText(problem, redact);
-  return compact({
+  const shown = compact({
     type,
     toolCallId,
     toolName,
@@ -278,6 +279,7 @@ function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecutio
     providerExecuted,
     invalid,
   }) as ToolExecution['call'];
+  return withCallMarks(shown, callMarksOf(call));
 }
 
 function redactedTool(execution: ToolExecution, redact: Redact): ToolExecution {

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { Tool, ToolInit } from './tools/tool.ts';
+import type { Tool, ToolInit } from './tools/definition/tool-types.ts';
 import { tool } from './tools/tool.ts';
 import type { AiSdkSchema, InputOf, OutputOf, StandardSchema } from './tools/tool-schema.ts';
 

@@ -2,6 +2,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
+  LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
 import type { LlmConfig, ResponseFormat } from '@holdfast/core';
@@ -82,11 +83,23 @@ function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Se
   return { tools: converted.slice(), toolChoice: convertToolChoice(choice) };
 }
 
-const convertedTools = new WeakMap<readonly ToolDescription[], readonly LanguageModelV4FunctionTool[]>();
+type SentTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
+
+const convertedTools = new WeakMap<readonly ToolDescription[], readonly SentTool[]>();
 
 /** Converts the description of a tool. The schema is a copy, because providers may write into it. */
-function convertTool({ name, description, inputSchema }: ToolDescription): LanguageModelV4FunctionTool {
-  return { type: 'function', name, description, inputSchema: copyOf(inputSchema) };
+function convertTool(tool: ToolDescription): SentTool {
+  const { name, description, inputSchema, strict, inputExamples, providerTool } = tool;
+  if (providerTool) return { type: 'provider', id: providerTool.id, name, args: copyOf(providerTool.args) };
+  return {
+    type: 'function',
+    name,
+    ...(description !== '' && { description }),
+    inputSchema: copyOf(inputSchema),
+    ...(inputExamples && { inputExamples: inputExamples.map(({ input }) => ({ input: copyOf(input) })) }),
+    ...sentOptions(tool.providerOptions),
+    ...(strict !== undefined && { strict }),
+  };
 }
 
 function convertToolChoice(choice: ToolChoice): LanguageModelV4ToolChoice {

@@ -19,6 +19,7 @@ import type {
   ToolResultPart,
 } from '@holdfast/core/driver';
 import { invalidArgument, textOf } from '@holdfast/core';
+import { callMarksOf } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentOptions } from '../provider-options.ts';
 
@@ -34,6 +35,7 @@ export type SentFiles = ReadonlyMap<object, SentFile>;
 type SentMessage<Role extends Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 type SentUserPart = SentMessage<'user'>['content'][number];
 type SentAssistantPart = SentMessage<'assistant'>['content'][number];
+type SentToolPart = SentMessage<'tool'>['content'][number];
 type SentContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
 /**
@@ -65,7 +67,11 @@ function convertByRole(message: Message, files: SentFiles): LanguageModelV4Messa
         ...options,
       };
     case 'tool':
-      return { role: 'tool', content: convertParts(message.content, files, convertToolResult), ...options };
+      return {
+        role: 'tool',
+        content: message.content.flatMap((part) => convertResult(part, files)),
+        ...options,
+      };
     default:
       return undefined;
   }
@@ -150,6 +156,35 @@ function convertCustom(part: CustomPart): LanguageModelV4CustomPart {
   // The provider named the kind in the form `provider.type`. The driver sends the kind back unchanged.
   const kind = part.kind as LanguageModelV4CustomPart['kind'];
   return { type: 'custom', kind, ...sentOptions(part.providerOptions) };
+}
+
+/** Converts a result. The result of a call that waited for approval is the decision, which the provider applies. */
+function convertResult(part: ToolResultPart, files: SentFiles): SentToolPart[] {
+  const { approvalId } = callMarksOf(part);
+  if (approvalId === undefined) return [convertToolResult(part, files)];
+  if (!isRefused(part.output)) return [{ type: 'tool-approval-response', approvalId, approved: true }];
+  const { toolCallId, toolName, output } = part;
+  const reason = reasonOf(output);
+  const providerOptions = { openai: { approvalId } };
+  return [
+    { type: 'tool-approval-response', approvalId, approved: false, ...reason },
+    {
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      output: { type: 'execution-denied', ...reason, providerOptions },
+    },
+  ];
+}
+
+/** True for the result of a call that was not approved: it was denied, or the execution ended before a decision. */
+function isRefused({ type }: ToolOutput): boolean {
+  return type === 'execution-denied' || type === 'error-text' || type === 'error-json';
+}
+
+function reasonOf(output: ToolOutput): { reason?: string } {
+  const reason = output.type === 'execution-denied' ? output.reason : output.value;
+  return typeof reason === 'string' ? { reason } : {};
 }
 
 function convertToolResult(part: ToolResultPart, files: SentFiles): LanguageModelV4ToolResultPart {

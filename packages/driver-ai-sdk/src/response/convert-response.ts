@@ -8,9 +8,15 @@ import type {
   SharedV4FileDataData,
   SharedV4FileDataUrl,
 } from '@ai-sdk/provider';
-import type { FinishReason, JsonValue } from '@holdfast/core';
-import type { AssistantPart, FileData, ProviderOptions, ToolOutput } from '@holdfast/core/driver';
-import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
+import type { FinishReason, JsonValue, ToolCallPart } from '@holdfast/core';
+import type {
+  AssistantPart,
+  FileData,
+  ProviderOptions,
+  ToolDescription,
+  ToolOutput,
+} from '@holdfast/core/driver';
+import { InferenceResponse, toJsonObject, toJsonValue, withCallMarks } from '@holdfast/core/driver';
 import { keptOptions, withoutItemIds } from '../provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
 import { convertUsage, hasNumbers } from './reported-usage.ts';
@@ -53,7 +59,8 @@ function responseOf(
 
 /** Converts the parts of a response, in the model's order. Omits parts of unknown types. */
 export function convertContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
-  return content.map(convertPart).filter((part) => part !== undefined);
+  const approvals = approvalsIn(content);
+  return content.map((part) => convertPart(part, approvals)).filter((part) => part !== undefined);
 }
 
 /**
@@ -89,7 +96,15 @@ function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T):
   return { ...part, ...withoutItemIds(providerOptions) } as T;
 }
 
-function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
+/** The ids of the provider's requests for approval, by the id of the call that waits for it. */
+type Approvals = ReadonlyMap<string, string>;
+
+function approvalsIn(content: readonly LanguageModelV4Content[]): Approvals {
+  const requests = content.filter((part) => part.type === 'tool-approval-request');
+  return new Map(requests.map(({ toolCallId, approvalId }) => [toolCallId, approvalId]));
+}
+
+function convertPart(part: LanguageModelV4Content, approvals: Approvals): AssistantPart | undefined {
   const options = keptOptions(part.providerMetadata);
   switch (part.type) {
     case 'text':
@@ -104,11 +119,11 @@ function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
     case 'custom':
       return { type: 'custom', kind: part.kind, ...options };
     case 'tool-call':
-      return { ...convertToolCall(part), ...options };
+      return withApproval({ ...convertToolCall(part), ...options }, approvals);
     case 'tool-result':
       if (part.preliminary) return undefined;
       return { ...convertToolResult(part), ...options };
-    case 'tool-approval-request':
+    case 'tool-approval-request': // see `approvalsIn`
     default:
       return undefined;
   }
@@ -125,9 +140,46 @@ function convertToolCall({
   toolName,
   input,
   providerExecuted,
-}: LanguageModelV4ToolCall): AssistantPart {
+}: LanguageModelV4ToolCall): ToolCallPart {
   const executed = providerExecuted ? { providerExecuted } : {};
   return { type: 'tool-call', toolCallId, toolName, ...parseInput(input), ...executed };
+}
+
+function withApproval(call: ToolCallPart, approvals: Approvals): ToolCallPart {
+  const approvalId = approvals.get(call.toolCallId);
+  return approvalId === undefined ? call : withCallMarks(call, { approvalId });
+}
+
+/**
+ * Returns a response in which the calls are marked whose results the provider returns in a later response, as it does
+ * when its tool waits for the results of other tools.
+ */
+export function withDeferredCalls(
+  response: InferenceResponse,
+  tools: readonly ToolDescription[],
+): InferenceResponse {
+  const content = response.content.map((part) => {
+    if (part.type !== 'tool-call' || !part.providerExecuted) return part;
+    const hasResult = response.content.some(
+      (one) => one.type === 'tool-result' && one.toolCallId === part.toolCallId,
+    );
+    return hasResult || !isDeferrable(part, tools) ? part : withCallMarks(part, { isDeferred: true });
+  });
+  if (content.every((part, index) => part === response.content[index])) return response;
+  const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
+  return InferenceResponse.of({
+    content,
+    finishReason,
+    rawFinishReason,
+    usage,
+    providerMetadata,
+    modelId,
+    responseId,
+  });
+}
+
+function isDeferrable({ toolName }: ToolCallPart, tools: readonly ToolDescription[]): boolean {
+  return tools.find(({ name }) => name === toolName)?.providerTool?.supportsDeferredResults === true;
 }
 
 /** Parses the arguments of a call. An empty text means no arguments. */

@@ -6,11 +6,11 @@ import { request } from '../builders.ts';
 
 const { signal } = new AbortController();
 const setting = { headers: undefined, signal };
-const add: ToolDescription = {
+const add = {
   name: 'add',
   description: 'adds',
-  inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
-};
+  inputSchema: { type: 'object' as const, properties: { a: { type: 'number' as const } }, required: ['a'] },
+} satisfies ToolDescription;
 const tools = Object.freeze([add]);
 
 describe('a call', () => {

@@ -7,6 +7,7 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../../state/messages/messages.ts';
+import { isHandledByLoop } from '../../state/messages/call-marks.ts';
 import { assembleMessage } from '../../state/messages/messages.ts';
 import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts';
 import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
@@ -132,17 +133,17 @@ export class AnswerRepair {
   private keptParts(content: Content, isUnanswered: (toolCallId: string) => boolean): readonly boolean[] {
     return content.map((part, index) => {
       if (part.type === 'tool-result') return this.awaited?.delete(part.toolCallId) === true;
-      if (part.type !== 'tool-call' || part.providerExecuted !== true) return true;
+      if (part.type !== 'tool-call' || isHandledByLoop(part)) return true;
       (this.awaited ??= new Set()).add(part.toolCallId);
       return hasResult(content.slice(index), part.toolCallId) || !isUnanswered(part.toolCallId);
     });
   }
 
-  /** Gives each call an id that no earlier call has, and adds the calls that the loop runs to `open`. */
+  /** Gives each call an id that no earlier call has, and adds the calls that the loop handles to `open`. */
   private withOwnIds(content: Content, open: OpenCall[]): Content {
     const parts = content.map((part) => {
       if (part.type !== 'tool-call') return part;
-      const isOurs = part.providerExecuted !== true;
+      const isOurs = isHandledByLoop(part);
       const call = isOurs ? withId(part, this.freeId(part.toolCallId)) : part;
       if (isOurs) open.push({ givenId: part.toolCallId, call });
       this.notSettled.addCall(call.toolCallId);

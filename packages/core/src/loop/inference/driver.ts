@@ -4,8 +4,23 @@ import type { JsonObject } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { LlmConfig, ResponseFormat } from '../../state/llm-config.ts';
-import type { Messages } from '../../state/messages/messages.ts';
+import type { Messages, ProviderOptions } from '../../state/messages/messages.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
+
+/**
+ * A tool that a provider defines, such as `openai.web_search`: the provider knows its description and its arguments. A
+ * driver sends its id and `args` instead of a description and a schema.
+ */
+export interface ProviderTool {
+  /** The name of the provider, and the provider's name of the tool, as in `anthropic.code_execution_20250825`. */
+  readonly id: `${string}.${string}`;
+  /** The settings of the tool, in the provider's terms. */
+  readonly args: JsonObject;
+  /** True when the provider runs the tool itself. The loop then never runs a call. */
+  readonly isProviderExecuted: boolean;
+  /** True when the provider may return a result in a later response than the call. */
+  readonly supportsDeferredResults?: boolean;
+}
 
 /** The description of a tool that a model receives. */
 export interface ToolDescription {
@@ -13,6 +28,14 @@ export interface ToolDescription {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
+  /** True when the provider must make the arguments fit the schema. Absent: the default of the provider. */
+  readonly strict?: boolean;
+  /** Options for the provider, by the name of the provider. */
+  readonly providerOptions?: ProviderOptions;
+  /** Examples of arguments, for providers that send them to the model. */
+  readonly inputExamples?: readonly { readonly input: JsonObject }[];
+  /** Present for a tool that a provider defines. */
+  readonly providerTool?: ProviderTool;
 }
 
 export const TOOL_CHOICE: ArgumentCheck = {

@@ -1,3 +1,4 @@
+import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
@@ -5,7 +6,7 @@ import { interruptedOutcome } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './definition/tool-types.ts';
 import { succeededOutcome } from './tool-runner.ts';
 
 /**
@@ -21,7 +22,7 @@ export type Resolution = 'retry' | 'requestApproval' | ToolOutcome;
 export async function resolveInDoubt(run: RunState, execution: ToolExecution): Promise<Resolution> {
   const tool = run.loop.tools.get(execution.name);
   const answered = execution.answer?.outcome;
-  if (answered) return outcomeOfAnswer(answered, tool, run);
+  if (answered) return outcomeOfAnswer(answered, tool, execution.call, run);
   if (tool === undefined) return interruptedOutcome(execution);
   if (mayRepeat(tool)) return 'retry';
   const found = tool.reconcile && (await reconcileCall(run, tool, execution));
@@ -30,9 +31,15 @@ export async function resolveInDoubt(run: RunState, execution: ToolExecution): P
 }
 
 /** Returns the outcome of an answered call, as if its tool had returned the value or thrown the error. */
-function outcomeOfAnswer(answered: ToolOutcome, tool: Tool | undefined, { loop }: RunState): ToolOutcome {
+async function outcomeOfAnswer(
+  answered: ToolOutcome,
+  tool: Tool | undefined,
+  call: ToolCallPart,
+  { loop }: RunState,
+): Promise<ToolOutcome> {
+  if (answered.type !== 'succeeded' || tool === undefined) return answered;
   try {
-    return answered.type === 'succeeded' && tool ? succeededOutcome(tool, answered.value, loop) : answered;
+    return await succeededOutcome(tool, answered.value, call, loop);
   } catch (error) {
     return Object.freeze({ type: 'failed', error: toErrorRecord(error) });
   }
@@ -58,7 +65,8 @@ async function reconcileCall(
     const reply = Promise.resolve(tool.reconcile?.(execution.idempotencyKey, context));
     const found = await withinGrace(reply, { signal, clock: run.loop.clock });
     if (found?.status === 'notDone') return 'retry';
-    return found?.status === 'done' ? succeededOutcome(tool, found.value, run.loop) : undefined;
+    if (found?.status !== 'done') return undefined;
+    return await succeededOutcome(tool, found.value, execution.call, run.loop);
   } catch (error) {
     if (tool.effect === 'ask') return undefined; // a person decides
     return interruptedOutcome(execution, error);

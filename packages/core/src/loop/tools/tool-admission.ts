@@ -2,13 +2,14 @@ import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
+import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './definition/tool-types.ts';
 
 /**
  * The decision on a call that the model requested: it starts, a person must approve it, or it ends with an outcome.
@@ -60,8 +61,8 @@ async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admissi
 /** Calls the hooks in order, until one throws or the run is stopped. */
 async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdict> {
   const { hooks } = run.loop;
-  // The approved call is the one that runs: a hook may block it, but not change it.
-  const { isApproved } = executionOfCall(run, requested);
+  // The approved call is the one that runs: a hook may block it, but not change it. Providers run their own calls.
+  const isFixedCall = executionOfCall(run, requested).isApproved || needsProviderApproval(requested);
   let verdict: Verdict = { call: requested, blockedBy: NOTHING };
   for (const hook of hooks.at('beforeToolUse')) {
     const { call, blockedBy } = verdict;
@@ -69,7 +70,7 @@ async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdic
     try {
       const change = await run.callHook(hook, 'beforeToolUse', call, context);
       if (change?.state) run.changeFrom(context.state, change.state);
-      const isFixed = isApproved || blockedBy.length > 0;
+      const isFixed = isFixedCall || blockedBy.length > 0;
       verdict = {
         call: (isFixed ? undefined : change?.call) ?? call,
         blockedBy: withBlock(blockedBy, hooks.nameOf(hook), change?.block),
@@ -92,9 +93,17 @@ function withBlock(
 }
 
 function checkApproval(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
+  if (needsProviderApproval(execution.call)) return Promise.resolve(approvalForProvider(run, execution));
   const tool = run.loop.tools.get(execution.name);
   const isAsked = !execution.isApproved && tool?.needsApproval !== undefined;
   return isAsked ? requestApprovalIfNeeded(run, tool, execution) : { type: 'start', execution };
+}
+
+/** The decision on a call that the provider runs after an approval. The approval itself is the result of the call. */
+function approvalForProvider(run: RunState, execution: ToolExecution): Admission {
+  if (!execution.isApproved) return { type: 'requestApproval', execution };
+  const outcome = { type: 'succeeded', value: { approved: true } } as const;
+  return { type: 'end', execution: execution.withOutcome(outcome, run.now()) };
 }
 
 async function requestApprovalIfNeeded(

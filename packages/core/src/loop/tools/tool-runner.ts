@@ -1,6 +1,8 @@
 import { callAfter } from '../../clock.ts';
 import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
 import { toJsonObject, toJsonValue } from '../../json.ts';
+import type { ToolCallPart, ToolOutput } from '../../state/messages/messages.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
@@ -13,9 +15,9 @@ import { truncate } from './truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import { runningToolOf } from './running-tool.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './definition/tool-types.ts';
 import type { ToolContext } from './tool-context.ts';
-import { isPause } from './tool.ts';
+import { isPause } from './definition/tool-checks.ts';
 import { ToolResult } from './tool-result.ts';
 import type { ValidationResult } from './tool-schema.ts';
 
@@ -56,7 +58,8 @@ export async function runAttempt(
       ? startAttempt(attempt, tool, validation, context)
       : startWithTimeout(attempt, tool, validation, context));
     attempt.running = undefined;
-    return { outcome: outcomeOfReturned(tool, returned, options) };
+    const outcome = outcomeOfReturned(tool, returned, execution.call, options);
+    return { outcome: outcome instanceof Promise ? await outcome : outcome };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {
@@ -151,9 +154,14 @@ function requireValid({ name }: ToolExecution, validation: Awaited<ReturnType<To
  * The outcome of a returned value. The error for a value that is not JSON states that the tool has run, so the model
  * does not repeat the call.
  */
-function outcomeOfReturned(tool: Tool, returned: unknown, options: AttemptOptions): ToolOutcome {
+function outcomeOfReturned(
+  tool: Tool,
+  returned: unknown,
+  call: ToolCallPart,
+  options: AttemptOptions,
+): ToolOutcome | Promise<ToolOutcome> {
   try {
-    return succeededOutcome(tool, returned, options);
+    return succeededOutcome(tool, returned, call, options);
   } catch (cause) {
     if (!hasErrorCode(cause, 'NOT_JSON')) throw cause;
     const why = (cause as Error).message;
@@ -168,18 +176,30 @@ function outcomeOfReturned(tool: Tool, returned: unknown, options: AttemptOption
 export function succeededOutcome(
   tool: Tool,
   returned: unknown,
+  { toolCallId, input }: ToolCallPart,
   { maxResultLength }: AttemptOptions,
-): ToolOutcome {
+): ToolOutcome | Promise<ToolOutcome> {
   const given = returned instanceof ToolResult ? returned : undefined;
   const whole = toJsonValue(requireRead(tool, given ? given.value : returned));
   const value = maxResultLength === Infinity ? whole : truncate(whole, maxResultLength);
-  const shown = given?.modelOutput ?? (value === whole ? tool.toModelOutput?.(value) : undefined);
-  if (shown === undefined && given?.metadata === undefined)
+  const isWhole = value === whole && given?.modelOutput === undefined;
+  const shown = isWhole ? tool.toModelOutput?.({ toolCallId, input, output: value }) : given?.modelOutput;
+  return shown instanceof Promise
+    ? shown.then((output) => successOf(value, output, given))
+    : successOf(value, shown, given);
+}
+
+function successOf(
+  value: JsonValue,
+  modelOutput: ToolOutput | undefined,
+  given: ToolResult | undefined,
+): ToolOutcome {
+  if (modelOutput === undefined && given?.metadata === undefined)
     return Object.freeze({ type: 'succeeded', value });
   return checkedOutcome({
     type: 'succeeded',
     value,
-    ...(shown && { modelOutput: shown }),
+    ...(modelOutput && { modelOutput }),
     ...(given?.metadata && { metadata: toJsonObject(given.metadata) }),
   });
 }

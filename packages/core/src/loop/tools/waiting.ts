@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import { waitingForRetry } from '../../state/inference/inference-failure.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
@@ -8,7 +9,7 @@ import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { toJsonValue } from '../../json.ts';
 import { waitingOfCall } from '../stepper.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './definition/tool-types.ts';
 
 /** The entries that a step waits for: decisions, answers, and the instants at which their approval timeouts expire. */
 export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
@@ -20,8 +21,8 @@ export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>)
     waiting.filter(({ type }) => type !== 'until'),
     waiting.filter(({ type }) => type === 'until'),
   ];
-  const moments = awaitingApproval.flatMap(({ id, name, approval }) => {
-    const seconds = tools.get(name)?.approvalTimeoutSeconds;
+  const moments = awaitingApproval.flatMap(({ id, call, approval }) => {
+    const seconds = toolOfCall(tools, call)?.approvalTimeoutSeconds;
     if (seconds === undefined || approval === undefined) return [];
     return [
       {
@@ -32,6 +33,20 @@ export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>)
     ];
   });
   return [...decisions, ...inside, ...moments];
+}
+
+/**
+ * Returns the tool of a call. Providers name a call of a remote server after the kind of its tool, as in `mcp.search` for
+ * a tool `openai.mcp`; such a call belongs to the first tool of that kind.
+ */
+function toolOfCall(
+  tools: ReadonlyMap<string, Tool>,
+  { toolName, providerExecuted }: ToolCallPart,
+): Tool | undefined {
+  const tool = tools.get(toolName);
+  if (tool !== undefined || providerExecuted !== true) return tool;
+  const kind = `.${toolName.split('.', 1)[0]}`;
+  return [...tools.values()].find(({ providerTool }) => providerTool?.id.endsWith(kind));
 }
 
 /** Returns the state of the subagent inside a call. @throws StateFormatError when that state is unreadable. */

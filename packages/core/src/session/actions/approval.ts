@@ -6,6 +6,7 @@ import type { JsonValue } from '../../json.ts';
 import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
+import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { executionAround, waitingCalls, withoutWaitingFor } from './waiting-calls.ts';
@@ -21,7 +22,7 @@ export interface Decision {
   readonly reason?: string;
   /**
    * Arguments that replace those of the model, for an approval. The loop checks them like those of the model when the
-   * tool runs.
+   * tool runs. A call that the provider runs has no other arguments.
    */
   readonly input?: JsonValue;
   /**
@@ -54,7 +55,7 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
  * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
  * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
- * @throws RangeError `ARGUMENT_INVALID` for an invalid decision.
+ * @throws RangeError `ARGUMENT_INVALID` for an invalid decision, and for other arguments of a call that the provider runs.
  */
 export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
   const { toolExecutionId, decision, by, reason, input, requestedAt } = decided;
@@ -72,6 +73,7 @@ export function withDecision(before: AgentState, decided: Decision, at: Instant)
   if (step === undefined || execution?.approval === undefined) throw notFound(state, toolExecutionId);
   if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
   if (!isForRequest(execution.approval, requestedAt)) throw outdated(execution, requestedAt);
+  if (input !== undefined && needsProviderApproval(execution.call)) throw fixedArguments(execution);
   const call = input === undefined ? execution.call : { ...execution.call, input };
   const recorded = {
     type: decision,
@@ -102,6 +104,12 @@ function alreadyDecided({ id, approval }: ToolExecution): HoldfastError {
   return new HoldfastError('APPROVAL_DECIDED', message, {
     data: { toolExecutionId: id, decision: approval?.decision },
   });
+}
+
+function fixedArguments({ name }: ToolExecution): Error {
+  return invalidArgument(
+    `The provider runs tool "${name}" with the arguments of the model. Omit "input", or deny the call.`,
+  );
 }
 
 function outdated({ id, approval }: ToolExecution, seen: Instant | undefined): HoldfastError {

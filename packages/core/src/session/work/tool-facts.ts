@@ -1,6 +1,6 @@
 import { hasErrorCode } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import type { Tool, ToolEffect } from '../../loop/tools/tool.ts';
+import type { Tool, ToolEffect } from '../../loop/tools/definition/tool-types.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionInspection } from '../session-inspection.ts';
 import { loopFrom } from './agent-catalog.ts';
@@ -12,8 +12,11 @@ export interface ToolFacts {
   readonly description: string;
   /** The effect of a second run of a call. */
   readonly effect: ToolEffect;
-  /** `execute`: the tool does the work. `answer`: a call waits for an answer from outside. */
-  readonly kind: 'execute' | 'answer';
+  /**
+   * `execute`: the tool does the work. `answer`: a call waits for an answer from outside. `provider`: the provider does the
+   * work.
+   */
+  readonly kind: 'execute' | 'answer' | 'provider';
   /** True when some calls, or all, need the approval of a person. */
   readonly mayNeedApproval: boolean;
   readonly canContinue: boolean;
@@ -47,6 +50,11 @@ function loopOf(session: AgentSession, agents: WorkParts['agents']): AgentLoop |
   }
 }
 
+function kindOf({ validateAnswer, providerTool }: Tool): ToolFacts['kind'] {
+  if (providerTool?.isProviderExecuted) return 'provider';
+  return validateAnswer ? 'answer' : 'execute';
+}
+
 function factsOf(tool: Tool): ToolFacts {
   const { name, description, effect = 'once', retry, isResumable = false } = tool;
   const { timeoutSeconds, approvalTimeoutSeconds, answerTimeoutSeconds } = tool;
@@ -54,7 +62,7 @@ function factsOf(tool: Tool): ToolFacts {
     name,
     description,
     effect,
-    kind: tool.validateAnswer ? 'answer' : 'execute',
+    kind: kindOf(tool),
     mayNeedApproval: tool.needsApproval !== undefined,
     canContinue: isResumable,
     maxAttempts: retry?.maxAttempts ?? 1,

@@ -10,6 +10,7 @@ import { isSameJson } from '../../json.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../inference/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
+import { isHandledByLoop, needsProviderApproval } from '../messages/call-marks.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
 import {
   hasHttpFacts,
@@ -100,9 +101,10 @@ function isResolved(error: ErrorRecord): boolean {
   return !isUnresolved(error);
 }
 
-/** True for a tool execution with a member that version 1 does not have. */
-function hasNewMember({ waitingInside, approval, answer }: ToolExecution): boolean {
-  return waitingInside.length > 0 || answer !== undefined || approval?.requestNumber !== undefined;
+/** True for a tool execution with a member, or with a kind of call, that version 1 does not have. */
+function hasNewMember({ waitingInside, approval, answer, call }: ToolExecution): boolean {
+  if (waitingInside.length > 0 || answer !== undefined || approval?.requestNumber !== undefined) return true;
+  return needsProviderApproval(call);
 }
 
 /** Reads the members of a step that follows `previous`. */
@@ -242,15 +244,14 @@ function withoutValue({ type, metadata }: ToolOutcome & { readonly type: 'succee
   return metadata === undefined ? { type } : { type, metadata };
 }
 
-/** Returns the first call with an id that the loop runs. */
+/** Returns the first call with an id that the loop handles. */
 function callInResponse(
   response: InferenceResponse | undefined,
   toolCallId: unknown,
 ): ToolCallPart | undefined {
   if (response === undefined) return undefined;
   for (const part of response.content) {
-    if (part.type === 'tool-call' && part.toolCallId === toolCallId && part.providerExecuted !== true)
-      return part;
+    if (part.type === 'tool-call' && part.toolCallId === toolCallId && isHandledByLoop(part)) return part;
   }
   return undefined;
 }

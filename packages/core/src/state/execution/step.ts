@@ -17,7 +17,8 @@ import type { MessageRefReader } from '../documents/message-refs.ts';
 import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
 import { withoutTags, withTags } from '../messages/message-tags.ts';
-import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
+import { callMarksOf } from '../messages/call-marks.ts';
+import type { AssistantPart, Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import type { StepRequest } from '../inference/request.ts';
 import { readGivenRequest } from '../inference/request.ts';
 import type { StepFields, StepInit } from '../documents/step-document.ts';
@@ -81,22 +82,28 @@ export class AgentStep {
   }
 
   /**
-   * The type is `error` after any error, else `toolExecution` when the response has tool calls, else `finalResponse`.
+   * The type is `error` after any error, else `toolExecution` when the response has tool calls that the loop handles or
+   * calls whose results the provider returns later, else `finalResponse`.
    */
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
     if (some(this.toolExecutions, makesStepError)) return 'error';
-    return this.hasToolCalls ? 'toolExecution' : 'finalResponse';
+    return this.hasToolCalls || this.awaitsProvider ? 'toolExecution' : 'finalResponse';
   }
 
-  /** The tool calls of the response that the loop runs, in the model's order. */
+  /** The tool calls of the response that the loop handles, in the model's order. */
   get requestedToolCalls(): readonly ToolCallPart[] {
     return this.response?.toolCalls ?? NOTHING;
   }
 
-  /** True when the response has tool calls that the loop runs. */
+  /** True when the response has tool calls that the loop handles. */
   get hasToolCalls(): boolean {
     return this.response?.hasToolCalls ?? false;
+  }
+
+  /** True when the provider returns the result of a call in a later response. */
+  private get awaitsProvider(): boolean {
+    return this.response !== undefined && some(this.response.content, isDeferredCall);
   }
 
   /** True when the response is the final response. An aborted or failed response is not final. */
@@ -288,6 +295,10 @@ export class AgentStep {
   ): AgentStep {
     return freeze(new AgentStep(readStep(reader, members, refs, previous)));
   }
+}
+
+function isDeferredCall(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && part.providerExecuted === true && callMarksOf(part).isDeferred === true;
 }
 
 function makesStepError({ rule }: ToolExecution): boolean {

@@ -140,12 +140,14 @@ export class InferenceResponse {
     return reasoningOf(this.content);
   }
 
-  /** The tool calls that the loop runs, in the model's order. */
+  /**
+   * The tool calls that the loop handles, in the model's order: the loop runs them, or requests approval for the provider.
+   */
   get toolCalls(): readonly ToolCallPart[] {
     return (this.#toolCalls ??= Object.freeze(toolCallsOf(this.content)));
   }
 
-  /** True when the response has tool calls that the loop runs. */
+  /** True when the response has tool calls that the loop handles. */
   get hasToolCalls(): boolean {
     return this.toolCalls.length > 0;
   }

@@ -1,5 +1,6 @@
 import { wrongArgument } from '../../arguments.ts';
 import { some } from '../values/frozen-array.ts';
+import { isHandledByLoop } from './call-marks.ts';
 import type { Message, MessagePart, ToolCallPart } from './messages.ts';
 
 /** Returns the text of a message or of parts, concatenated. */
@@ -18,20 +19,23 @@ function joinText(content: Message | readonly MessagePart[], type: 'text' | 'rea
   return text;
 }
 
-/** Returns the tool calls that the loop runs. Calls that the provider runs are omitted. */
+/**
+ * Returns the tool calls that the loop handles. Calls that the provider runs are omitted, unless they wait for the
+ * approval of a person.
+ */
 export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
   const calls: ToolCallPart[] = [];
   for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
   return calls;
 }
 
-/** True when the content has a tool call that the loop runs. */
+/** True when the content has a tool call that the loop handles. */
 export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
   return some(partsOf(content), isOwnToolCall);
 }
 
 function isOwnToolCall(part: MessagePart): part is ToolCallPart {
-  return part.type === 'tool-call' && part.providerExecuted !== true;
+  return part.type === 'tool-call' && isHandledByLoop(part);
 }
 
 function partsOf(content: Message | readonly MessagePart[]): readonly MessagePart[] {

@@ -66,7 +66,7 @@ describe('a value that is too long is truncated, with a note', () => {
     const asked: unknown[] = [];
     const shortens: Tool = {
       ...does('a', () => 'abcdef'),
-      toModelOutput: (value) => (asked.push(value), { type: 'text', value: 'In short.' }),
+      toModelOutput: ({ output }) => (asked.push(output), { type: 'text', value: 'In short.' }),
     };
     const cut = await used(shortens, { maxToolResultLength: 3 });
     expect(resultsOf(cut.state)).toEqual(['abc\n[Truncated: the first 3 of 6 characters are shown.]']);
