@@ -26,7 +26,7 @@ export interface DownloadedFile {
 export type Download = (file: FileDownload) => Promise<DownloadedFile>;
 
 /** A file in a message, and the part that holds it. */
-interface HeldFile {
+export interface HeldFile {
   readonly holder: object;
   readonly data: FileData;
   readonly mediaType: string;
@@ -116,7 +116,8 @@ async function sentDataUrl(url: URL, mediaType: string): Promise<SentFile> {
   return withDetectedType({ type: 'data', data }, type || mediaType);
 }
 
-function heldFiles(message: Message): readonly HeldFile[] {
+/** Returns the files of a message. */
+export function heldFiles(message: Message): readonly HeldFile[] {
   return message.role === 'system' ? [] : filesIn(message.content);
 }
 

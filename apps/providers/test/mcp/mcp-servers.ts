@@ -1,0 +1,102 @@
+import type { MCPClient } from '@ai-sdk/mcp';
+import { createMCPClient } from '@ai-sdk/mcp';
+import { Experimental_StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** Real MCP servers, each in a process of its own, and their clients. */
+
+const EVERYTHING = fileURLToPath(
+  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+);
+const FILESYSTEM = fileURLToPath(
+  import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
+);
+
+const clients: MCPClient[] = [];
+const processes: ChildProcess[] = [];
+
+/** Closes the clients of a test and ends its servers. */
+export async function stopMcp(): Promise<void> {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  const ended = processes.splice(0).map((child) => {
+    if (child.exitCode !== null || child.signalCode !== null) return undefined;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    return exit;
+  });
+  await Promise.all(ended);
+}
+
+/** The reference server with every feature, over stdio. It writes the id of its process to `pidFile`. */
+export async function everythingOverStdio(folder: string): Promise<Connection> {
+  const pidFile = join(folder, 'pid');
+  const script = 'echo $$ > "$0"; exec "$1" "$2" stdio';
+  const transport = new Experimental_StdioMCPTransport({
+    command: 'sh',
+    args: ['-c', script, pidFile, process.execPath, EVERYTHING],
+    stderr: 'ignore',
+  });
+  const client = await connected(transport);
+  const kill = async (): Promise<void> => {
+    process.kill(Number(await readFile(pidFile, 'utf8')), 'SIGKILL');
+  };
+  return { client, kill };
+}
+
+/** A client, and a function that kills its server. */
+export interface Connection {
+  readonly client: MCPClient;
+  readonly kill: () => Promise<void>;
+}
+
+/** The reference server with every feature, over streamable HTTP. */
+export async function everythingOverHttp(): Promise<Connection> {
+  const port = await freePort();
+  const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  processes.push(server);
+  for await (const line of createInterface(server.stderr)) if (line.includes('listening')) break;
+  server.stderr.resume();
+  const client = await connected({ type: 'http', url: `http://127.0.0.1:${port}/mcp` });
+  const kill = async (): Promise<void> => {
+    server.kill('SIGKILL');
+  };
+  return { client, kill };
+}
+
+/** The reference server for files, over stdio. */
+export function filesystemOverStdio(folder: string): Promise<MCPClient> {
+  return connected(
+    new Experimental_StdioMCPTransport({
+      command: process.execPath,
+      args: [FILESYSTEM, folder],
+      stderr: 'ignore',
+    }),
+  );
+}
+
+async function connected(transport: Parameters<typeof createMCPClient>[0]['transport']): Promise<MCPClient> {
+  const client = await createMCPClient({ transport });
+  clients.push(client);
+  return client;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

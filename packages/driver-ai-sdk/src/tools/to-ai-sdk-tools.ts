@@ -1,0 +1,118 @@
+import type { Tool as SdkTool, ToolExecutionOptions } from '@ai-sdk/provider-utils';
+import { jsonSchema } from '@ai-sdk/provider-utils';
+import type { JsonValue, Tool, ToolContext } from '@holdfast/core';
+import type { ToolOutput } from '@holdfast/core/driver';
+import { toJsonValue } from '@holdfast/core/driver';
+import { ToolResult } from '@holdfast/core/engine';
+import { toolContext } from '@holdfast/core/testing';
+import { copyOf } from '../copy.ts';
+import { sentFileData } from './call-options.ts';
+
+type Schema = Parameters<typeof jsonSchema>[0];
+type ModelOutput = NonNullable<SdkTool['toModelOutput']>;
+type SentOutput = Awaited<ReturnType<ModelOutput>>;
+
+/**
+ * Converts tools to a tool set of the AI SDK, for `generateText`, `streamText` and UIs. The arguments are checked, and
+ * `context` becomes the run context of the tool.
+ *
+ * Only the loop has the rest: effects, retries, timeouts, saved progress, and metadata of a `toolResult()`. A tool without
+ * `execute` becomes a tool whose calls the caller answers.
+ * @example
+ * const { text } = await generateText({ model, prompt, tools: toAiSdkTools([search, add]) });
+ */
+export function toAiSdkTools(tools: readonly Tool[]): Record<string, SdkTool> {
+  return Object.fromEntries(tools.map((each) => [each.name, convertTool(each)]));
+}
+
+function convertTool(given: Tool): SdkTool {
+  const { providerTool: provided } = given;
+  if (provided === undefined) return { ...modelOptions(given), ...functionsOf(given) };
+  const { id, supportsDeferredResults = false } = provided;
+  const described = {
+    type: 'provider' as const,
+    id,
+    args: copyOf(provided.args),
+    inputSchema: schemaOf(given),
+  };
+  if (!provided.isProviderExecuted) return { ...described, isProviderExecuted: false, ...functionsOf(given) };
+  return { ...described, outputSchema: ANY, isProviderExecuted: true, supportsDeferredResults };
+}
+
+const ANY = jsonSchema({});
+
+/** The arguments of the model, which the tool checks. The schema is JSON Schema by the contract of `Tool`. */
+function schemaOf(given: Tool) {
+  return jsonSchema(copyOf(given.inputSchema) as Schema, {
+    validate: async (value) => {
+      const checked = await given.validate(toJsonValue(value));
+      return 'problem' in checked
+        ? { success: false, error: new TypeError(checked.problem) }
+        : { success: true, value: checked.value };
+    },
+  });
+}
+
+function modelOptions({ description, strict, providerOptions, inputExamples }: Tool) {
+  return {
+    ...(description !== '' && { description }),
+    ...(strict !== undefined && { strict }),
+    ...(providerOptions && {
+      providerOptions: copyOf(providerOptions) as NonNullable<SdkTool['providerOptions']>,
+    }),
+    ...(inputExamples && { inputExamples: inputExamples.map(({ input }) => ({ input: copyOf(input) })) }),
+  };
+}
+
+/** The functions of a tool, and the model output of each call until the AI SDK reads it. */
+function functionsOf(given: Tool) {
+  const { needsApproval } = given;
+  const outputs = new Map<string, ToolOutput>();
+  const shared = {
+    inputSchema: schemaOf(given),
+    toModelOutput: async ({ toolCallId, input, output }: Parameters<ModelOutput>[0]) => {
+      const shown = outputs.get(toolCallId) ?? (await modelOutputOf(given, toolCallId, input, output));
+      outputs.delete(toolCallId);
+      return sentOutput(shown);
+    },
+    ...(needsApproval && {
+      needsApproval: async (args: unknown, { toolCallId, context }: Pick<Call, 'toolCallId' | 'context'>) =>
+        needsApproval(args, toolContext({ toolCallId, runContext: context })),
+    }),
+  };
+  if (given.validateAnswer) return { ...shared, outputSchema: ANY };
+  return {
+    ...shared,
+    execute: async (args: unknown, call: Call): Promise<JsonValue> => {
+      const returned: unknown = await given.execute(args, contextOf(call));
+      if (!(returned instanceof ToolResult)) return toJsonValue(returned);
+      if (returned.modelOutput) outputs.set(call.toolCallId, returned.modelOutput);
+      return toJsonValue(returned.value);
+    },
+  };
+}
+
+type Call = Pick<ToolExecutionOptions<unknown>, 'toolCallId' | 'abortSignal' | 'context'>;
+
+function contextOf({ toolCallId, abortSignal, context }: Call): ToolContext {
+  return toolContext({ toolCallId, runContext: context, ...(abortSignal && { signal: abortSignal }) });
+}
+
+async function modelOutputOf(
+  given: Tool,
+  toolCallId: string,
+  input: unknown,
+  output: unknown,
+): Promise<ToolOutput> {
+  const value = toJsonValue(output);
+  const shown = await given.toModelOutput?.({ toolCallId, input: toJsonValue(input), output: value });
+  return shown ?? (typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
+}
+
+function sentOutput(output: ToolOutput): SentOutput {
+  if (output.type !== 'content') return copyOf(output) as SentOutput;
+  const parts = output.value.map((part) =>
+    part.type === 'file' ? { ...part, data: sentFileData(part.data) } : part,
+  );
+  return { ...copyOf(output), value: copyOf(parts) } as SentOutput;
+}
