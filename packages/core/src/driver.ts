@@ -58,6 +58,9 @@ export type {
   StandardSchema,
   ValidationResult,
 } from './loop/tools/tool-schema.ts';
+export { ToolResult } from './loop/tools/tool-result.ts';
+export type { ToolResultInit } from './loop/tools/tool-result.ts';
+export type { ModelOutputOptions } from './loop/tools/definition/tool-types.ts';
 export { providerTool } from './loop/tools/definition/provider-tool.ts';
 export type { ProviderToolInit } from './loop/tools/definition/provider-tool.ts';
 export { toJsonObject, toJsonValue } from './json.ts';

@@ -31,16 +31,8 @@ export type { NextAction, StepperOutcome } from './loop/stepper.ts';
 export { ToolExecutionBlockedError } from './loop/tools/tool-admission.ts';
 export type { RunArguments } from './loop/agent-loop.ts';
 export type { IfContextNeeded, ToolFactory } from './loop/run-context.ts';
-export type {
-  AnyTool,
-  ModelOutputOptions,
-  QuestionInit,
-  ReconcileResult,
-  ToolInit,
-} from './loop/tools/definition/tool-types.ts';
+export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/definition/tool-types.ts';
 export type { ApprovalContext } from './loop/tools/tool-context.ts';
-export { ToolResult } from './loop/tools/tool-result.ts';
-export type { ToolResultInit } from './loop/tools/tool-result.ts';
 export type { CallerContext, SubagentInit, SubagentTask, ToRunContext, ToTask } from './agents/subagent.ts';
 export type {
   HookPoint,

@@ -39,8 +39,8 @@ import {
   toolResult,
   userMessage,
 } from '@holdfast/core';
-import { providerTool, toolMessage } from '@holdfast/core/driver';
-import { ExecutionState, IsolatedProcess, sweep, ToolResult, guardsFor } from '@holdfast/core/engine';
+import { providerTool, toolMessage, ToolResult } from '@holdfast/core/driver';
+import { ExecutionState, IsolatedProcess, sweep, guardsFor } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';

@@ -286,7 +286,7 @@ function collectStepEnd(before: AgentState, after: AgentState, found: EventBody[
   if (!execution || !stepExecution || stepExecution.id === before.lastStepExecution?.id) return;
   found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
   const hasFailed = execution.hasUnresolvedErrors;
-  const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.hasToolCalls);
+  const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.hasOpenCalls);
   found.push({ type: 'continuation-evaluated', shouldStop: hasFailed || execution.shouldStop, explanation });
 }
 

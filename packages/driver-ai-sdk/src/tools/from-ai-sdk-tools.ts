@@ -3,8 +3,7 @@ import type { FlexibleSchema, Schema } from '@ai-sdk/provider-utils';
 import type { JsonObject, Tool, ToolContext, ToolEffect } from '@holdfast/core';
 import { HoldfastError, invalidArgument, tool, toolResult } from '@holdfast/core';
 import { mustBe, optionsCheck, providerTool, toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import type { ProviderTool } from '@holdfast/core/driver';
-import type { ApprovalContext, ModelOutputOptions } from '@holdfast/core/engine';
+import type { ModelOutputOptions, ProviderTool } from '@holdfast/core/driver';
 import type { AiSdkTool, AiSdkToolSet } from './ai-sdk-tool.ts';
 import { callOptions } from './call-options.ts';
 import { convertModelOutput, hasFile } from './model-output.ts';
@@ -183,6 +182,7 @@ function effectOf(
   return idempotentHint === true ? 'idempotent' : defaultEffect;
 }
 
+type ApprovalContext = Parameters<NonNullable<Tool['needsApproval']>>[1];
 type NeedsApproval = boolean | ((input: unknown, context: ApprovalContext) => Promise<boolean>);
 
 function approvalOf(

@@ -1,10 +1,9 @@
 import type { Tool as SdkTool, ToolExecutionOptions } from '@ai-sdk/provider-utils';
 import { jsonSchema } from '@ai-sdk/provider-utils';
 import type { JsonValue, Tool, ToolContext } from '@holdfast/core';
+import { AgentState, ExecutionBudget, systemClock } from '@holdfast/core';
 import type { ToolOutput } from '@holdfast/core/driver';
-import { toJsonValue } from '@holdfast/core/driver';
-import { ToolResult } from '@holdfast/core/engine';
-import { toolContext } from '@holdfast/core/testing';
+import { toJsonValue, ToolResult } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentFileData } from './call-options.ts';
 
@@ -77,7 +76,7 @@ function functionsOf(given: Tool) {
     },
     ...(needsApproval && {
       needsApproval: async (args: unknown, { toolCallId, context }: Pick<Call, 'toolCallId' | 'context'>) =>
-        needsApproval(args, toolContext({ toolCallId, runContext: context })),
+        needsApproval(args, contextOf({ toolCallId, context })),
     }),
   };
   if (given.validateAnswer) return { ...shared, outputSchema: ANY };
@@ -94,8 +93,22 @@ function functionsOf(given: Tool) {
 
 type Call = Pick<ToolExecutionOptions<unknown>, 'toolCallId' | 'abortSignal' | 'context'>;
 
+/** The context of a call outside a loop: it has no limits, and stores nothing. */
 function contextOf({ toolCallId, abortSignal, context }: Call): ToolContext {
-  return toolContext({ toolCallId, runContext: context, ...(abortSignal && { signal: abortSignal }) });
+  return {
+    toolCallId,
+    runContext: context,
+    signal: abortSignal ?? new AbortController().signal,
+    idempotencyKey: systemClock.newId(),
+    attempt: 1,
+    state: AgentState.empty(),
+    clock: systemClock,
+    progress: undefined,
+    saveProgress: () => undefined,
+    addUsage: () => undefined,
+    remaining: () => ExecutionBudget.unlimited(),
+    emit: () => undefined,
+  };
 }
 
 async function modelOutputOf(

@@ -137,15 +137,20 @@ export class ExecutionState {
     return this.latestStep?.hasToolCalls ?? false;
   }
 
+  /** True when another step follows the calls of the latest step. @internal */
+  get hasOpenCalls(): boolean {
+    return this.latestStep?.hasOpenCalls ?? false;
+  }
+
   /** True when the loop must stop. Before the first step, only signals stop it. */
   get shouldStop(): boolean {
-    return this.continuation.shouldStop(this.latestStep === undefined || this.hasToolCalls);
+    return this.continuation.shouldStop(this.latestStep === undefined || this.hasOpenCalls);
   }
 
   /** Explains `shouldStop` in words. */
   get explanation(): string {
     const isUntouched = this.latestStep === undefined && this.continuation === Continuation.empty;
-    return isUntouched ? 'continue: no step yet' : this.continuation.explain(this.hasToolCalls);
+    return isUntouched ? 'continue: no step yet' : this.continuation.explain(this.hasOpenCalls);
   }
 
   /** All errors in order: of the closed steps, of the open step, and outside any step. */

@@ -55,7 +55,7 @@ export class StepExecution {
 
   /** True when the loop had to stop after this step. */
   get shouldStop(): boolean {
-    return this.continuation.shouldStop(this.step.hasToolCalls);
+    return this.continuation.shouldStop(this.step.hasOpenCalls);
   }
 
   toJSON(): object {

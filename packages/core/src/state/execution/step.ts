@@ -88,7 +88,7 @@ export class AgentStep {
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
     if (some(this.toolExecutions, makesStepError)) return 'error';
-    return this.hasToolCalls || this.awaitsProvider ? 'toolExecution' : 'finalResponse';
+    return this.hasOpenCalls ? 'toolExecution' : 'finalResponse';
   }
 
   /** The tool calls of the response that the loop handles, in the model's order. */
@@ -101,9 +101,9 @@ export class AgentStep {
     return this.response?.hasToolCalls ?? false;
   }
 
-  /** True when the provider returns the result of a call in a later response. */
-  private get awaitsProvider(): boolean {
-    return this.response !== undefined && some(this.response.content, isDeferredCall);
+  /** True when another step follows the calls: tool calls that the loop handles, or deferred calls. @internal */
+  get hasOpenCalls(): boolean {
+    return this.hasToolCalls || some(this.response?.content ?? NOTHING, isDeferredCall);
   }
 
   /** True when the response is the final response. An aborted or failed response is not final. */
@@ -297,6 +297,7 @@ export class AgentStep {
   }
 }
 
+/** True when the provider returns the result of the call in a later response. */
 function isDeferredCall(part: AssistantPart): boolean {
   return part.type === 'tool-call' && part.providerExecuted === true && callMarksOf(part).isDeferred === true;
 }
