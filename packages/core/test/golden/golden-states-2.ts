@@ -1,4 +1,5 @@
 import type { AgentState, LlmConfig, ToolCallPart, ToolExecution } from '@holdfast/core';
+import { withCallMarks } from '@holdfast/core/driver';
 import type { ToolExecutionId } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { Story } from './golden-states.ts';
@@ -114,6 +115,25 @@ export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
       .decides({ type: 'approved', by: 'ann' })
       .changes((execution, at) => execution.withStarted(at))
       .changes((execution, at) => execution.withApprovalRequested(at));
+    return story.do((state, at) => {
+      const [execution] = state.currentStep?.toolExecutions ?? [];
+      if (execution === undefined) throw new TypeError('No call was begun.');
+      return state.withExecutionStatus('suspended', at, [
+        { type: 'approval', toolExecutionId: execution.id },
+      ]);
+    }).state;
+  },
+  /** A person has approved a call that the provider runs. Another call waits for a decision. */
+  'provider-approvals': () => {
+    const lookup = (toolCallId: string, approvalId: string): ToolCallPart =>
+      withCallMarks({ ...call(toolCallId), toolName: 'mcp.add', providerExecuted: true }, { approvalId });
+    const story = asked()
+      .answers({ content: [lookup('call_1', 'mcpr_1')], usage })
+      .asksApproval()
+      .decides({ type: 'approved', by: 'ann' })
+      .changes((execution, at) => execution.withOutcome({ type: 'succeeded', value: { approved: true } }, at))
+      .closes();
+    story.answers({ content: [lookup('call_2', 'mcpr_2')], usage }).asksApproval();
     return story.do((state, at) => {
       const [execution] = state.currentStep?.toolExecutions ?? [];
       if (execution === undefined) throw new TypeError('No call was begun.');
