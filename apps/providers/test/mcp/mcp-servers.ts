@@ -26,11 +26,11 @@ const processes: ChildProcess[] = [];
 /** Closes the clients of a test and ends its servers. */
 export async function stopMcp(): Promise<void> {
   await Promise.all(clients.splice(0).map((client) => client.close()));
-  const ended = processes.splice(0).map((child) => {
-    if (child.exitCode !== null || child.signalCode !== null) return undefined;
+  const ended = processes.splice(0).map(async (child) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
     child.kill('SIGKILL');
-    return exit;
+    await exit;
   });
   await Promise.all(ended);
 }

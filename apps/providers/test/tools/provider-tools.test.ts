@@ -7,7 +7,7 @@ import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import type { ToolSet } from 'ai';
 import { generateText, isStepCount, tool } from 'ai';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -31,15 +31,15 @@ async function provider(
   replies: readonly object[],
 ): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
   const bodies: unknown[] = [];
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      const reply = replies[bodies.length] ?? { error: { message: 'No reply is left.' } };
-      bodies.push(body);
-      response.setHeader('connection', 'close');
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(reply));
-    });
-  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const reply = replies[bodies.push(await json(request)) - 1] ?? {
+      error: { message: 'No reply is left.' },
+    };
+    response.setHeader('connection', 'close');
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(reply));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -116,8 +116,7 @@ async function functionTool(name: string, given: AiSdkTool, policy: FromAiSdkToo
     ...approvalOf(name, given, policy),
     ...limitsOf(policy, 'approvalTimeoutSeconds'),
   };
-  const { execute } = given;
-  if (execute === undefined)
+  if (given.execute === undefined)
     return tool({ ...described, ...answerOptions(given), ...outputOf(given, schema) });
   const converted = tool({
     ...described,
@@ -176,10 +175,15 @@ function effectOf(
   { effects, defaultEffect = 'once' }: FromAiSdkToolsOptions,
 ): ToolEffect {
   if (effects !== 'annotations') return effects?.[name] ?? defaultEffect;
-  const { annotations } = { annotations: {}, ...metadata };
-  const { readOnlyHint, idempotentHint } = { readOnlyHint: false, idempotentHint: false, ...annotations };
-  if (readOnlyHint === true) return 'readOnly';
-  return idempotentHint === true ? 'idempotent' : defaultEffect;
+  if (hasHint(metadata, 'readOnlyHint')) return 'readOnly';
+  return hasHint(metadata, 'idempotentHint') ? 'idempotent' : defaultEffect;
+}
+
+/** True when an MCP server has set this hint in the annotations of a tool. */
+function hasHint(metadata: object | undefined, hint: string): boolean {
+  if (metadata === undefined || !('annotations' in metadata)) return false;
+  const { annotations } = metadata;
+  return typeof annotations === 'object' && new Map(Object.entries(annotations ?? {})).get(hint) === true;
 }
 
 type ApprovalContext = Parameters<NonNullable<Tool['needsApproval']>>[1];

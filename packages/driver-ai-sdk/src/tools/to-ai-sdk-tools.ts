@@ -65,7 +65,6 @@ function modelOptions({ description, strict, providerOptions, inputExamples }: T
 
 /** The functions of a tool, and the model output of each call until the AI SDK reads it. */
 function functionsOf(given: Tool) {
-  const { needsApproval } = given;
   const outputs = new Map<string, ToolOutput>();
   const shared = {
     inputSchema: schemaOf(given),
@@ -74,9 +73,9 @@ function functionsOf(given: Tool) {
       outputs.delete(toolCallId);
       return sentOutput(shown);
     },
-    ...(needsApproval && {
-      needsApproval: async (args: unknown, { toolCallId, context }: Pick<Call, 'toolCallId' | 'context'>) =>
-        needsApproval(args, contextOf({ toolCallId, context })),
+    ...(given.needsApproval && {
+      needsApproval: async (args: unknown, { toolCallId, context }: Omit<Call, 'abortSignal'>) =>
+        (await given.needsApproval?.(args, contextOf({ toolCallId, context }))) ?? false,
     }),
   };
   if (given.validateAnswer) return { ...shared, outputSchema: ANY };

@@ -73,14 +73,14 @@ describe('a tool as a tool of the AI SDK', () => {
     const shown = tool({
       ...named,
       execute: () => 'dry',
-      toModelOutput: ({ output }) => ({ type: 'text', value: `It is ${String(output)}.` }),
+      toModelOutput: ({ output }) => ({ type: 'text', value: `It is ${JSON.stringify(output)}.` }),
     });
     const own = tool({
       ...named,
       execute: () => toolResult({ value: 1, modelOutput: { type: 'content', value: [file] } }),
     });
     expect((await generated(toAiSdkTools([shown]))).results).toMatchObject([
-      { output: { type: 'text', value: 'It is dry.' } },
+      { output: { type: 'text', value: 'It is "dry".' } },
     ]);
     expect((await generated(toAiSdkTools([own]))).results).toMatchObject([
       { output: { type: 'content', value: [{ type: 'file', mediaType: 'image/png' }] } },

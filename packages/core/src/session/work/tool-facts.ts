@@ -50,9 +50,9 @@ function loopOf(session: AgentSession, agents: WorkParts['agents']): AgentLoop |
   }
 }
 
-function kindOf({ validateAnswer, providerTool }: Tool): ToolFacts['kind'] {
-  if (providerTool?.isProviderExecuted) return 'provider';
-  return validateAnswer ? 'answer' : 'execute';
+function kindOf(tool: Tool): ToolFacts['kind'] {
+  if (tool.providerTool?.isProviderExecuted) return 'provider';
+  return tool.validateAnswer ? 'answer' : 'execute';
 }
 
 function factsOf(tool: Tool): ToolFacts {
