@@ -8,6 +8,7 @@ import { app, repository } from './paths.ts';
 
 /** Packages that the programs of a user import besides ours. */
 const OTHERS = [
+  '@ai-sdk/mcp',
   '@ai-sdk/openai',
   '@aws-sdk/client-dynamodb',
   '@aws-sdk/client-s3',

@@ -7,6 +7,9 @@ import { toJsonValue, ToolResult } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentFileData } from './call-options.ts';
 
+/** A tool, whichever run context it needs. */
+type AnyTool = Tool<unknown, unknown, never>;
+
 type Schema = Parameters<typeof jsonSchema>[0];
 type ModelOutput = NonNullable<SdkTool['toModelOutput']>;
 type SentOutput = Awaited<ReturnType<ModelOutput>>;
@@ -20,11 +23,11 @@ type SentOutput = Awaited<ReturnType<ModelOutput>>;
  * @example
  * const { text } = await generateText({ model, prompt, tools: toAiSdkTools([search, add]) });
  */
-export function toAiSdkTools(tools: readonly Tool[]): Record<string, SdkTool> {
+export function toAiSdkTools(tools: readonly AnyTool[]): Record<string, SdkTool> {
   return Object.fromEntries(tools.map((each) => [each.name, convertTool(each)]));
 }
 
-function convertTool(given: Tool): SdkTool {
+function convertTool(given: AnyTool): SdkTool {
   const { providerTool: provided } = given;
   if (provided === undefined) return { ...modelOptions(given), ...functionsOf(given) };
   const { id, supportsDeferredResults = false } = provided;
@@ -41,7 +44,7 @@ function convertTool(given: Tool): SdkTool {
 const ANY = jsonSchema({});
 
 /** The arguments of the model, which the tool checks. The schema is JSON Schema by the contract of `Tool`. */
-function schemaOf(given: Tool) {
+function schemaOf(given: AnyTool) {
   return jsonSchema(copyOf(given.inputSchema) as Schema, {
     validate: async (value) => {
       const checked = await given.validate(toJsonValue(value));
@@ -52,7 +55,7 @@ function schemaOf(given: Tool) {
   });
 }
 
-function modelOptions({ description, strict, providerOptions, inputExamples }: Tool) {
+function modelOptions({ description, strict, providerOptions, inputExamples }: AnyTool) {
   return {
     ...(description !== '' && { description }),
     ...(strict !== undefined && { strict }),
@@ -64,7 +67,7 @@ function modelOptions({ description, strict, providerOptions, inputExamples }: T
 }
 
 /** The functions of a tool, and the model output of each call until the AI SDK reads it. */
-function functionsOf(given: Tool) {
+function functionsOf(given: AnyTool) {
   const outputs = new Map<string, ToolOutput>();
   const shared = {
     inputSchema: schemaOf(given),
@@ -93,10 +96,10 @@ function functionsOf(given: Tool) {
 type Call = Pick<ToolExecutionOptions<unknown>, 'toolCallId' | 'abortSignal' | 'context'>;
 
 /** The context of a call outside a loop: it has no limits, and stores nothing. */
-function contextOf({ toolCallId, abortSignal, context }: Call): ToolContext {
+function contextOf({ toolCallId, abortSignal, context }: Call): ToolContext<never> {
   return {
     toolCallId,
-    runContext: context,
+    runContext: context as never, // The caller passes the context that its tools need.
     signal: abortSignal ?? new AbortController().signal,
     idempotencyKey: systemClock.newId(),
     attempt: 1,
@@ -111,7 +114,7 @@ function contextOf({ toolCallId, abortSignal, context }: Call): ToolContext {
 }
 
 async function modelOutputOf(
-  given: Tool,
+  given: AnyTool,
   toolCallId: string,
   input: unknown,
   output: unknown,

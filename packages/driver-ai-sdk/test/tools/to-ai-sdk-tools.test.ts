@@ -1,4 +1,4 @@
-import { tool, toolResult } from '@holdfast/core';
+import { tool, toolFor, toolResult } from '@holdfast/core';
 import { providerTool } from '@holdfast/core/driver';
 import { fromAiSdkTools, toAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import type { ToolSet } from 'ai';
@@ -14,8 +14,13 @@ const named = {
   inputSchema: z.object({ city: z.string(), days: z.number().default(3) }),
 };
 
+/** The type of a tool set without contexts forbids the option. */
+function withContext(context: object): object {
+  return { toolsContext: { weather: context } };
+}
+
 /** The requests of `generateText` with a model that calls `weather` once, and its steps. */
-async function generated(tools: ToolSet, input: object = { city: 'Riga' }) {
+async function generated(tools: ToolSet, input: object = { city: 'Riga' }, context: object = {}) {
   const model = new MockLanguageModelV4({
     supportedUrls: { 'image/*': [/^https:/] },
     doGenerate: [
@@ -26,7 +31,13 @@ async function generated(tools: ToolSet, input: object = { city: 'Riga' }) {
       answer('Done.'),
     ],
   });
-  const { content, steps } = await generateText({ model, tools, prompt: 'Hi.', stopWhen: isStepCount(2) });
+  const { content, steps } = await generateText({
+    model,
+    tools,
+    prompt: 'Hi.',
+    stopWhen: isStepCount(2),
+    ...withContext(context),
+  });
   const calls = model.doGenerateCalls;
   const results = calls[1]?.prompt.findLast(({ role }) => role === 'tool')?.content;
   return { calls, results, content, steps };
@@ -56,6 +67,15 @@ describe('a tool as a tool of the AI SDK', () => {
     ]);
     expect(seen).toEqual([[{ city: 'Riga', days: 3 }, 'call_1', false]]);
     expect(results).toMatchObject([{ output: { type: 'text', value: 'dry' } }]);
+  });
+
+  test('receives the context as its run context', async () => {
+    const weather = toolFor<{ readonly unit: string }>()({
+      ...named,
+      execute: (_, { runContext }) => runContext.unit,
+    });
+    const { results } = await generated(toAiSdkTools([weather]), { city: 'Riga' }, { unit: 'C' });
+    expect(results).toMatchObject([{ output: { type: 'text', value: 'C' } }]);
   });
 
   test('refuses invalid arguments', async () => {
