@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentState } from '@holdfast/core';
+import { AgentState, pendingApprovals } from '@holdfast/core';
+import { callMarksOf } from '@holdfast/core/driver';
 import { nextAction } from '@holdfast/core/engine';
 import { expect, test } from 'vitest';
 import { expectRoundTrip } from '../../support/arbitraries.ts';
@@ -66,6 +67,11 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     const [execution] = state.currentStep?.toolExecutions ?? [];
     expect(execution?.approval).toEqual({ requestedAt: expect.any(Number), requestNumber: 2 });
     expect([state.status, execution?.isAwaitingApproval, execution?.attempt]).toEqual(['suspended', true, 2]);
+  },
+  'provider-approvals': (state) => {
+    const [first] = state.steps[0]?.toolExecutions ?? [];
+    expect(first?.outcome).toEqual({ type: 'succeeded', value: { approved: true } });
+    expect(pendingApprovals(state).map(({ call }) => callMarksOf(call))).toEqual([{ approvalId: 'mcpr_2' }]);
   },
 };
 
