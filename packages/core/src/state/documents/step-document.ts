@@ -185,6 +185,8 @@ function readToolExecution(
   if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
     reader.fail('either a call or the id of a call in the response', value);
   const call = reader.optional(members, 'call', readToolCall) ?? readCallId(reader, members, response);
+  if (reader.version < 2 && needsProviderApproval(call))
+    reader.fail('no call with an approval for the provider before version 2', value);
   const outcome = members['outcome'];
   if (outcome === undefined) return ToolExecution.decode(reader, members, call, undefined);
   reader.enter('outcome');
