@@ -23,6 +23,11 @@ const askToPay = tool({
   inputSchema: { type: 'object' },
 });
 
+/** The answer to a call that waits for one. */
+export function answerTo({ toolCallId }: { readonly toolCallId: string }): object {
+  return { paid: toolCallId };
+}
+
 /** The plan of the model, in the first message: the number of steps, and of calls of a tool in each step. */
 export interface Plan {
   readonly sessionId: string;

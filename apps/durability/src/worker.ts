@@ -15,7 +15,7 @@ import {
 } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
-import { payer, planOf } from './agent.ts';
+import { answerTo, payer, planOf } from './agent.ts';
 import type { Account } from './agent.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
@@ -92,7 +92,7 @@ async function decide(sessionId: string): Promise<void> {
     await runtime.enqueue(sessionId, decision, { id: `${id}@${requestedAt}` });
   }
   for (const { id, call } of pendingQuestions(state)) {
-    const value = { paid: call.toolCallId };
+    const value = answerTo(call);
     await runtime.enqueue(
       sessionId,
       { type: 'answer', toolExecutionId: id, value },

@@ -1,6 +1,14 @@
-import { approve, MemorySessionStore, pendingApprovals, resume, SessionRuntime } from '@holdfast/core';
+import {
+  answer,
+  approve,
+  MemorySessionStore,
+  pendingApprovals,
+  pendingQuestions,
+  resume,
+  SessionRuntime,
+} from '@holdfast/core';
 import type { AgentSession } from '@holdfast/core';
-import { payer } from '../src/agent.ts';
+import { answerTo, payer } from '../src/agent.ts';
 import type { Plan } from '../src/agent.ts';
 import { Faults } from '../src/faults.ts';
 import { Journal } from '../src/journal.ts';
@@ -25,7 +33,9 @@ export async function uninterrupted(plan: Plan): Promise<AgentSession> {
   for (;;) {
     const session = await runtime.execute(sessionId, resume());
     const [asked] = pendingApprovals(session.state);
-    if (asked === undefined) return session;
-    await runtime.execute(sessionId, approve(asked));
+    const [question] = pendingQuestions(session.state);
+    if (asked) await runtime.execute(sessionId, approve(asked));
+    else if (question) await runtime.execute(sessionId, answer(question.id, answerTo(question.call)));
+    else return session;
   }
 }
