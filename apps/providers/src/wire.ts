@@ -1,11 +1,18 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4ProviderTool } from '@ai-sdk/provider';
 
 /** A part of an answer, in the terms of the matrix. Each wire writes it in the provider's own form. */
 export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   /** `signature`: the proof that the provider wants back, such as Anthropic's signature or OpenAI's encrypted content. */
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
-  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: object }
+  /** `caller`: the program of the model that makes the call, for OpenAI's programmatic calls. */
+  | {
+      readonly type: 'call';
+      readonly id: string;
+      readonly name: string;
+      readonly input: object;
+      readonly caller?: string;
+    }
   /** A call that the provider runs itself, with its result. */
   | {
       readonly type: 'provider-call';
@@ -28,6 +35,8 @@ export interface AnswerUsage {
 
 /** One answer of a model. */
 export interface Answer {
+  /** Unique in a conversation. A wire makes the ids of the response and of its items from it. */
+  readonly id: string;
   readonly parts: readonly AnswerPart[];
   readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter';
   readonly usage: AnswerUsage;
@@ -51,13 +60,13 @@ export type WireFailure =
 /** Writes answers in the protocol of a provider. */
 export interface Wire {
   /** The answer as one body. */
-  whole(answer: Answer): WireResponse;
+  readonly whole: (answer: Answer) => WireResponse;
   /** The answer as a stream: one chunk for each event. The last chunk ends the answer. */
-  streamed(answer: Answer): WireResponse;
+  readonly streamed: (answer: Answer) => WireResponse;
   /** A request that the provider refuses. */
-  refused(failure: WireFailure): WireResponse;
+  readonly refused: (failure: WireFailure) => WireResponse;
   /** The event with which the provider reports a failure inside a stream; `undefined` when the protocol has none. */
-  failureEvent(failure: WireFailure): string | Uint8Array | undefined;
+  readonly failureEvent: (failure: WireFailure) => string | Uint8Array | undefined;
 }
 
 /** A capability of a provider's protocol and package. A row of the matrix that needs more is not run. */
@@ -67,12 +76,16 @@ export type Feature =
   | 'parallel-calls'
   | 'picture-results'
   | 'provider-calls'
+  | 'program-calls'
   | 'files-in'
   | 'files-out'
   | 'sources'
   | 'cache-usage'
   | 'reasoning-usage'
   | 'structured-output';
+
+/** Provider options, by the name of the provider. */
+type ProviderSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 /** A provider package of the AI SDK, with the protocol of its server. */
 export interface Provider {
@@ -82,6 +95,14 @@ export interface Provider {
   readonly package: string;
   readonly wire: Wire;
   readonly features: ReadonlySet<Feature>;
-  /** A new instance of the model, whose requests go to `baseUrl`. */
-  model(baseUrl: string): LanguageModelV4;
+  /** The tool that the provider runs itself, for rows with a `provider-call`. */
+  readonly providerTool?: LanguageModelV4ProviderTool;
+  /** The provider options of each call. */
+  readonly options?: ProviderSettings;
+  /** The provider options that the driver sets by itself. The AI SDK is called with them. */
+  readonly defaults?: ProviderSettings;
+  /** True when the server writes the request to the model anew: the order of members in our request has no meaning. */
+  readonly hasFreeOrder?: boolean;
+  /** A new instance of the model, whose requests go to `baseUrl`, which has no path and no slash at its end. */
+  readonly model: (baseUrl: string) => LanguageModelV4;
 }

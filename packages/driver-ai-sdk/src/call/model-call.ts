@@ -127,7 +127,7 @@ export class ModelCall {
     const { modelId } = this.model;
     this.warn(answer.warnings);
     this.facts = httpFactsOf(answer.response?.headers, this.policy.responseHeaders);
-    if (isFinished(answer.finishReason)) return this.usable(() => convertResult(answer, modelId, this.facts));
+    if (isFinished(answer)) return this.usable(() => convertResult(answer, modelId, this.facts));
     this.keepPartial(() => convertPartialResult(answer, modelId, this.facts));
     return { error: new UnfinishedAnswerError('The answer has no finish reason.'), isFinal: false };
   }

@@ -2,6 +2,7 @@ import {
   APICallError,
   InvalidArgumentError,
   InvalidPromptError,
+  JSONParseError,
   LoadAPIKeyError,
   NoSuchModelError,
   UnsupportedFunctionalityError,
@@ -134,7 +135,14 @@ function isFinal(error: unknown): boolean {
  */
 function isInterruption(error: unknown): boolean {
   const status = statusOf(error);
-  return status !== undefined && status < 400 && kindOfCodes(error) !== undefined;
+  return status !== undefined && status < 400 && (kindOfCodes(error) !== undefined || isTruncatedBody(error));
+}
+
+/** True when the body of an accepted call begins as JSON but does not parse: its connection ended too early. */
+function isTruncatedBody(error: unknown): boolean {
+  const call = apiCallError(error);
+  if (call?.statusCode === undefined || call.statusCode >= 400) return false;
+  return JSONParseError.isInstance(call.cause) && /^\s*[{[]/.test(call.cause.text);
 }
 
 function isSdkError(error: unknown): error is { readonly isRetryable: boolean } {
@@ -155,7 +163,7 @@ function isGatewayError(error: unknown): error is Error & { readonly isRetryable
 const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 function kindOfClass(error: unknown): DriverErrorKind | undefined {
-  if (error instanceof UnfinishedAnswerError) return 'network';
+  if (error instanceof UnfinishedAnswerError || isTruncatedBody(error)) return 'network';
   if (error instanceof InvalidCallError || isItemGone(error)) return 'invalidRequest';
   if (error instanceof RefusedAnswerError) return 'contentFiltered';
   if (LoadAPIKeyError.isInstance(error)) return 'authentication';

@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { InvalidResponseDataError } from '@ai-sdk/provider';
 import { unlessAborted } from '../call/abort.ts';
 
 /** The end of a stream of parts. */
@@ -26,7 +27,7 @@ export async function readStream(
       if (signal.aborted) break;
       if ('error' in read) return { type: 'failed', error: read.error };
       if (read.done) return { type: 'ended' };
-      if (read.value.type === 'error') return { type: 'failed', error: read.value.error };
+      if (read.value.type === 'error') return endOf(read.value.error);
       const pause = visit(read.value);
       if (pause) await unlessAborted(pause, signal).catch(() => undefined);
     }
@@ -35,4 +36,10 @@ export async function readStream(
     signal.removeEventListener('abort', cancel);
     cancel();
   }
+}
+
+/** The end that an `error` part reports. The package for compatible servers reports a stream without a finish so. */
+function endOf(error: unknown): StreamEnd {
+  const hasEnded = InvalidResponseDataError.isInstance(error) && error.data === undefined;
+  return hasEnded ? { type: 'ended' } : { type: 'failed', error };
 }

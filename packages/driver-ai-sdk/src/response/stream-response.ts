@@ -73,7 +73,7 @@ export class StreamedResponse {
 
   /** True when the stream reported the finish reason of a complete response. */
   get isFinished(): boolean {
-    return isFinished(this.finish?.finishReason);
+    return isFinished(this.finish);
   }
 
   /**

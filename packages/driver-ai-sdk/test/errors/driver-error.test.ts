@@ -122,6 +122,20 @@ function interrupted(cause: Error): APICallError {
   return sdk;
 }
 
+/** The error of a package for the body of an accepted call that is not JSON. */
+function invalidBody(text: string): APICallError {
+  const cause = new JSONParseError({ text, cause: new SyntaxError('Unexpected end of JSON input') });
+  return new APICallError({
+    message: 'Invalid JSON response',
+    url: 'https://api.example.com',
+    requestBodyValues: {},
+    statusCode: 200,
+    responseBody: text,
+    cause,
+    isRetryable: false,
+  });
+}
+
 describe('the kind of a failure', () => {
   const body = (responseBody: string) => ({ responseBody });
   const table: readonly (readonly [DriverErrorKind, unknown])[] = [
@@ -153,6 +167,8 @@ describe('the kind of a failure', () => {
     ['network', interrupted(new Error('Invalid EOF state'))],
     ['network', interrupted(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }))],
     ['timeout', interrupted(Object.assign(new Error('x'), { code: 'UND_ERR_BODY_TIMEOUT' }))],
+    ['network', invalidBody('{"choices":[{"mess')],
+    ['unknown', invalidBody('<html>Welcome</html>')],
     ['modelNotFound', apiError(404)],
     ['modelNotFound', { error: { code: 'model_not_found', message: 'No such model.' } }],
     ['contextTooLong', apiError(413)],

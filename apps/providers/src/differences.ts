@@ -1,0 +1,146 @@
+import type { Mode } from './runs/outcome.ts';
+
+/** A reason for a difference between the driver and the AI SDK. The number stands in the table. */
+interface DifferenceReason {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** A difference between the driver and the AI SDK that is meant. It must occur in each row that it names. */
+export interface NotedDifference {
+  /** The names of the providers; `all` for each provider that runs the scenario. */
+  readonly providers: readonly string[] | 'all';
+  /** The name of the scenario; `all` for each scenario of the providers. */
+  readonly scenario: string;
+  /** The mode in which it occurs; both modes when absent. */
+  readonly mode?: Mode;
+  /** Where it occurs: in a request, as in `requests[1].body.messages[3].content`, or in a step. `*` stands for any index. */
+  readonly path: string;
+  readonly reason: DifferenceReason;
+}
+
+const errorName: DifferenceReason = {
+  number: 1,
+  text: 'The model reads the message of a failed tool. The AI SDK writes the name of the error before it, as in `Error: …`.',
+};
+
+const noUserAgent: DifferenceReason = {
+  number: 2,
+  text: 'The gateway receives the options of a call as its body. `generateText` adds a `user-agent` to them.',
+};
+
+const noDefaults: DifferenceReason = {
+  number: 3,
+  text: 'The gateway receives the options of a call as its body. The driver does not send a default, such as `includeRawChunks: false`, or `toolChoice` without tools.',
+};
+
+const WITHOUT_TOOLS = [
+  'text',
+  'truncated by the length limit',
+  'files in',
+  'files out',
+  'sources',
+  'usage details',
+  'structured output',
+];
+
+const gatewayDifferences: readonly NotedDifference[] = [
+  {
+    providers: ['gateway'],
+    scenario: 'all',
+    mode: 'generated',
+    path: 'requests[*].body.headers',
+    reason: noUserAgent,
+  },
+  {
+    providers: ['gateway'],
+    scenario: 'all',
+    mode: 'streamed',
+    path: 'requests[*].body.includeRawChunks',
+    reason: noDefaults,
+  },
+  ...WITHOUT_TOOLS.map((scenario): NotedDifference => ({
+    providers: ['gateway'],
+    scenario,
+    path: 'requests[*].body.toolChoice',
+    reason: noDefaults,
+  })),
+];
+
+/** Every difference between the driver and the AI SDK in the matrix. */
+export const differences: readonly NotedDifference[] = [
+  {
+    providers: ['openai (Responses)', 'openai (stored)', 'xai'],
+    scenario: 'failing tool',
+    path: 'requests[1].body.input[*].output',
+    reason: errorName,
+  },
+  {
+    providers: [
+      'openai (Chat)',
+      'openai-compatible',
+      'openrouter',
+      'groq',
+      'deepseek',
+      'mistral',
+      'cohere',
+      'ollama',
+    ],
+    scenario: 'failing tool',
+    path: 'requests[1].body.messages[*].content',
+    reason: errorName,
+  },
+  {
+    providers: ['anthropic', 'google-vertex (Anthropic)'],
+    scenario: 'failing tool',
+    path: 'requests[1].body.messages[*].content[*].content',
+    reason: errorName,
+  },
+  {
+    providers: ['google', 'google-vertex'],
+    scenario: 'failing tool',
+    path: 'requests[1].body.contents[*].parts[*].functionResponse.response.error',
+    reason: errorName,
+  },
+  {
+    providers: ['amazon-bedrock'],
+    scenario: 'failing tool',
+    path: 'requests[1].body.messages[*].content[*].toolResult.content[*].text',
+    reason: errorName,
+  },
+  {
+    providers: ['gateway'],
+    scenario: 'failing tool',
+    path: 'requests[1].body.prompt[*].content[*].output.value',
+    reason: errorName,
+  },
+  ...gatewayDifferences,
+];
+
+/** The differences of one provider in one scenario and mode. */
+export function notedFor(provider: string, scenario: string, mode: Mode): readonly NotedDifference[] {
+  return differences.filter(
+    (noted) =>
+      isOneOf(noted.scenario, scenario) &&
+      (noted.mode ?? mode) === mode &&
+      (noted.providers === 'all' || noted.providers.includes(provider)),
+  );
+}
+
+function isOneOf(noted: string, name: string): boolean {
+  return noted === 'all' || noted === name;
+}
+
+/** True when a path of a difference is the noted one. */
+export function isNoted(path: string, { path: pattern }: NotedDifference): boolean {
+  return path.replaceAll(/\[\d+\]/g, '[*]') === pattern.replaceAll(/\[\d+\]/g, '[*]') && fits(path, pattern);
+}
+
+function fits(path: string, pattern: string): boolean {
+  const indexes = indexesOf(path);
+  return indexesOf(pattern).every((index, place) => index === '*' || index === indexes[place]);
+}
+
+function indexesOf(path: string): readonly string[] {
+  return [...path.matchAll(/\[(\d+|\*)\]/g)].map(([, index = '']) => index);
+}

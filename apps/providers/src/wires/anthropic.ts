@@ -1,0 +1,181 @@
+import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
+import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
+import { pieces } from './parts.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
+
+/** A content block, as a stream begins it, with its deltas, and as the whole answer has it. */
+interface Block {
+  readonly started: Data;
+  readonly deltas: readonly Data[];
+  readonly done: Data;
+}
+
+/** The Messages protocol of Anthropic. A reasoning part without text is redacted thinking. */
+export const anthropicWire: Wire = {
+  whole: (answer) => jsonResponse(messageOf(answer)),
+  streamed: (answer) => eventStream(eventsOf(answer).map(namedEvent)),
+  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure][0]),
+  failureEvent: (failure) => namedEvent(errorOf(failure)),
+};
+
+const STOP_REASONS = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+} as const;
+
+const FAILURES: Readonly<Record<WireFailure, readonly [status: number, type: string, message: string]>> = {
+  rateLimited: [429, 'rate_limit_error', 'This request would exceed your rate limit.'],
+  overloaded: [529, 'overloaded_error', 'Overloaded'],
+  authentication: [401, 'authentication_error', 'invalid x-api-key'],
+  quotaExceeded: [
+    400,
+    'invalid_request_error',
+    'Your credit balance is too low to access the Anthropic API.',
+  ],
+  contextTooLong: [400, 'invalid_request_error', 'prompt is too long: 200001 tokens > 200000 maximum'],
+};
+
+function errorOf(failure: WireFailure) {
+  const [, type, message] = FAILURES[failure];
+  return { type: 'error', error: { type, message } };
+}
+
+function messageOf(answer: Answer): Data {
+  return {
+    ...messageStart(answer),
+    content: blocksOf(answer).map(({ done }) => done),
+    stop_reason: STOP_REASONS[answer.finish],
+    usage: usageOf(answer.usage),
+  };
+}
+
+function messageStart({ id }: Answer): Data {
+  return {
+    id: `msg_${id}`,
+    type: 'message',
+    role: 'assistant',
+    model: 'model-1',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
+}
+
+/** Anthropic counts cached tokens beside the input, not in it. */
+function usageOf({ input, output, cacheRead = 0, cacheWrite = 0, reasoning }: AnswerUsage): Data {
+  return {
+    input_tokens: input - cacheRead - cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+    output_tokens: output,
+    ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
+  };
+}
+
+function eventsOf(answer: Answer): readonly (Data & { readonly type: string })[] {
+  const usage = usageOf({ ...answer.usage, output: 1 });
+  return [
+    { type: 'message_start', message: { ...messageStart(answer), usage } },
+    { type: 'ping' },
+    ...blocksOf(answer).flatMap(({ started, deltas }, index) => [
+      { type: 'content_block_start', index, content_block: started },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: STOP_REASONS[answer.finish], stop_sequence: null },
+      usage: usageOf(answer.usage),
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+function blocksOf({ parts }: Answer): readonly Block[] {
+  return parts.flatMap((part, index): readonly Block[] => {
+    switch (part.type) {
+      case 'text':
+        return [textBlock(part.text, sourcesAfter(parts, index))];
+      case 'reasoning':
+        return [part.text === '' ? redactedBlock(part) : thinkingBlock(part)];
+      case 'call':
+        return [callBlock('tool_use', part.id, part.name, part.input)];
+      case 'provider-call':
+        return searchBlocks(part);
+      case 'source':
+      case 'file':
+      default:
+        return [];
+    }
+  });
+}
+
+/** The sources that follow a text. The protocol has them as citations of the text. */
+function sourcesAfter(parts: readonly AnswerPart[], index: number): readonly PartOf<'source'>[] {
+  const rest = parts.slice(index + 1);
+  const end = rest.findIndex(({ type }) => type !== 'source');
+  return rest.slice(0, end === -1 ? undefined : end).filter((part) => part.type === 'source');
+}
+
+function textBlock(text: string, sources: readonly PartOf<'source'>[]): Block {
+  const citations = sources.map(({ title, url }) => ({
+    type: 'web_search_result_location',
+    cited_text: text,
+    url,
+    title,
+    encrypted_index: 'aW5kZXg=',
+  }));
+  const cited = citations.length > 0 ? { citations } : {};
+  return {
+    started: { type: 'text', text: '', ...(citations.length > 0 && { citations: [] }) },
+    deltas: [
+      ...citations.map((citation) => ({ type: 'citations_delta', citation })),
+      ...pieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
+    ],
+    done: { type: 'text', text, ...cited },
+  };
+}
+
+function thinkingBlock({ text, signature = '' }: PartOf<'reasoning'>): Block {
+  return {
+    started: { type: 'thinking', thinking: '', signature: '' },
+    deltas: [
+      ...pieces(text).map((thinking) => ({ type: 'thinking_delta', thinking })),
+      { type: 'signature_delta', signature },
+    ],
+    done: { type: 'thinking', thinking: text, signature },
+  };
+}
+
+function redactedBlock({ signature = '' }: PartOf<'reasoning'>): Block {
+  return completeBlock({ type: 'redacted_thinking', data: signature });
+}
+
+function callBlock(type: 'tool_use' | 'server_tool_use', id: string, name: string, input: object): Block {
+  return {
+    started: { type, id, name, input: {} },
+    deltas: ['', ...pieces(JSON.stringify(input))].map((piece) => ({
+      type: 'input_json_delta',
+      partial_json: piece,
+    })),
+    done: { type, id, name, input },
+  };
+}
+
+function searchBlocks({ id, query, result: { title, url } }: PartOf<'provider-call'>): readonly Block[] {
+  const callId = `srvtoolu_${id}`;
+  const found = { type: 'web_search_result', url, title, encrypted_content: 'Y29udGVudA==', page_age: null };
+  return [
+    callBlock('server_tool_use', callId, 'web_search', { query }),
+    completeBlock({ type: 'web_search_tool_result', tool_use_id: callId, content: [found] }),
+  ];
+}
+
+/** A block that arrives whole also in a stream. */
+function completeBlock(block: Data): Block {
+  return { started: block, deltas: [], done: block };
+}

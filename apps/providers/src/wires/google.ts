@@ -1,0 +1,131 @@
+import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
+import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
+import { partsOfType, pieces } from './parts.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * The protocol of Gemini, which Vertex AI shares. The signature of the reasoning stands on the first call, as Gemini
+ * sends it, or on an empty text at the end of an answer without calls.
+ */
+export const googleWire: Wire = {
+  whole: (answer) => jsonResponse(chunkOf(answer, partsOf(answer), true)),
+  streamed: (answer) => eventStream(chunksOf(answer).map(dataEvent)),
+  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure][0]),
+  failureEvent: (failure) => dataEvent(errorOf(failure)),
+};
+
+const FINISH_REASONS = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  'tool-calls': 'STOP',
+  'content-filter': 'SAFETY',
+} as const;
+
+const FAILURES: Readonly<Record<WireFailure, readonly [code: number, status: string, message: string]>> = {
+  rateLimited: [429, 'RESOURCE_EXHAUSTED', 'Resource has been exhausted (e.g. check quota).'],
+  overloaded: [503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'],
+  authentication: [401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'],
+  quotaExceeded: [
+    429,
+    'RESOURCE_EXHAUSTED',
+    'You exceeded your current quota, please check your plan and billing details.',
+  ],
+  contextTooLong: [
+    400,
+    'INVALID_ARGUMENT',
+    'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+  ],
+};
+
+function errorOf(failure: WireFailure): Data {
+  const [code, status, message] = FAILURES[failure];
+  return { error: { code, message, status } };
+}
+
+function chunkOf(answer: Answer, parts: readonly Data[], isLast: boolean): Data {
+  const sources = isLast ? partsOfType(answer, 'source') : [];
+  const candidate = {
+    index: 0,
+    content: { role: 'model', parts },
+    ...(isLast && { finishReason: FINISH_REASONS[answer.finish] }),
+    ...(sources.length > 0 && { groundingMetadata: groundingOf(sources) }),
+  };
+  return {
+    candidates: [candidate],
+    usageMetadata: usageOf(answer.usage),
+    modelVersion: 'model-1',
+    responseId: answer.id,
+  };
+}
+
+function groundingOf(sources: readonly Extract<AnswerPart, { type: 'source' }>[]): Data {
+  return {
+    webSearchQueries: ['the question'],
+    groundingChunks: sources.map(({ title, url }) => ({ web: { uri: url, title } })),
+    groundingSupports: [],
+  };
+}
+
+function usageOf({ input, output, cacheRead = 0, reasoning = 0 }: AnswerUsage): Data {
+  return {
+    promptTokenCount: input,
+    cachedContentTokenCount: cacheRead,
+    candidatesTokenCount: output - reasoning,
+    thoughtsTokenCount: reasoning,
+    totalTokenCount: input + output,
+  };
+}
+
+/** Each chunk has one part. The last chunk has the reason of the end. */
+function chunksOf(answer: Answer): readonly Data[] {
+  const streamed = partsOf(answer).flatMap(splitText);
+  const last = streamed.length - 1;
+  return streamed.map((part, index) => chunkOf(answer, [part], index === last));
+}
+
+function splitText(part: Data): readonly Data[] {
+  const { text } = part;
+  return typeof text === 'string' && text !== ''
+    ? pieces(text).map((piece) => ({ ...part, text: piece }))
+    : [part];
+}
+
+function partsOf({ id, parts }: Answer): readonly Data[] {
+  const signature = parts.find((part) => part.type === 'reasoning')?.signature;
+  const firstCall = parts.find(({ type }) => type === 'call');
+  const written = parts.flatMap((part) =>
+    part === firstCall ? signed(writePart(part), signature ?? signatureOf(id)) : writePart(part),
+  );
+  return firstCall || signature === undefined ? written : [...written, ...signed([{ text: '' }], signature)];
+}
+
+function signed(parts: readonly Data[], thoughtSignature: string): readonly Data[] {
+  return parts.map((part) => ({ ...part, thoughtSignature }));
+}
+
+/** Gemini signs the first call of an answer, also when it shows no reasoning. */
+function signatureOf(id: string): string {
+  return Buffer.from(`signature of ${id}`).toString('base64');
+}
+
+function writePart(part: AnswerPart): readonly Data[] {
+  switch (part.type) {
+    case 'text':
+      return [{ text: part.text }];
+    case 'reasoning':
+      return [{ text: part.text, thought: true }];
+    case 'call':
+      return [{ functionCall: { id: part.id, name: part.name, args: part.input } }];
+    case 'provider-call':
+      return [
+        { executableCode: { language: 'PYTHON', code: `search(${JSON.stringify(part.query)})` } },
+        { codeExecutionResult: { outcome: 'OUTCOME_OK', output: JSON.stringify(part.result) } },
+      ];
+    case 'file':
+      return [{ inlineData: { mimeType: part.mediaType, data: part.base64 } }];
+    case 'source':
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,90 @@
+import type { Answer, AnswerPart, Wire, WireFailure } from '../wire.ts';
+import { jsonResponse } from './event-stream.ts';
+import { partsOfType, pieces } from './parts.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** The chat protocol of Ollama: lines of JSON. It knows a finish by `stop` or `length` only. */
+export const ollamaWire: Wire = {
+  whole: (answer) => jsonResponse(wholeOf(answer)),
+  streamed: (answer) => ({
+    status: 200,
+    headers: { 'content-type': 'application/x-ndjson' },
+    chunks: linesOf(answer).map(lineOf),
+  }),
+  refused(failure) {
+    const [status, error] = FAILURES[failure];
+    return jsonResponse({ error }, status);
+  },
+  failureEvent: (failure) => lineOf({ error: FAILURES[failure][1] }),
+};
+
+const FAILURES: Readonly<Record<WireFailure, readonly [status: number, message: string]>> = {
+  rateLimited: [429, 'you have reached your hourly usage limit'],
+  overloaded: [503, 'server busy, please try again. maximum pending requests exceeded'],
+  authentication: [401, 'unauthorized'],
+  quotaExceeded: [402, 'you have reached your weekly usage limit, upgrade for higher limits'],
+  contextTooLong: [400, 'the input length exceeds the context length'],
+};
+
+function lineOf(data: Data): string {
+  return `${JSON.stringify(data)}\n`;
+}
+
+function message(content: string, more: Data = {}): Data {
+  return { role: 'assistant', content, ...more };
+}
+
+function frameOf(content: Data, more: Data = { done: false }): Data {
+  return { model: 'model-1', created_at: '2026-01-01T00:00:00.000Z', message: content, ...more };
+}
+
+/** The members with which an answer ends. */
+function endOf({ finish, usage }: Answer): Data {
+  return {
+    done: true,
+    done_reason: finish === 'length' ? 'length' : 'stop',
+    prompt_eval_count: usage.input,
+    eval_count: usage.output,
+    total_duration: 1_000,
+  };
+}
+
+function wholeOf(answer: Answer): Data {
+  const text = partsOfType(answer, 'text')
+    .map((part) => part.text)
+    .join('');
+  const thinking = partsOfType(answer, 'reasoning')
+    .map((part) => part.text)
+    .join('');
+  const calls = partsOfType(answer, 'call').map(callOf);
+  const more = { ...(thinking && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) };
+  return frameOf(message(text, more), endOf(answer));
+}
+
+function linesOf(answer: Answer): readonly Data[] {
+  return [
+    ...answer.parts.flatMap(messagesOf).map((each) => frameOf(each)),
+    frameOf(message(''), endOf(answer)),
+  ];
+}
+
+function messagesOf(part: AnswerPart): readonly Data[] {
+  switch (part.type) {
+    case 'text':
+      return pieces(part.text).map((piece) => message(piece));
+    case 'reasoning':
+      return pieces(part.text).map((thinking) => message('', { thinking }));
+    case 'call':
+      return [message('', { tool_calls: [callOf(part)] })];
+    case 'provider-call':
+    case 'source':
+    case 'file':
+    default:
+      return [];
+  }
+}
+
+function callOf({ id, name, input }: Extract<AnswerPart, { type: 'call' }>): Data {
+  return { id, function: { name, arguments: input } };
+}
