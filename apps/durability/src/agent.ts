@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgentLoop, systemClock, textOf, tool, toolFor } from '@holdfast/core';
-import type { AgentLoop, AgentState, Clock, Tool, ToolContext } from '@holdfast/core';
+import type { AgentLoop, AgentState, Clock, JsonObject, Tool, ToolContext } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
@@ -24,7 +24,7 @@ const askToPay = tool({
 });
 
 /** The answer to a call that waits for one. */
-export function answerTo({ toolCallId }: { readonly toolCallId: string }): object {
+export function answerTo({ toolCallId }: { readonly toolCallId: string }): JsonObject {
   return { paid: toolCallId };
 }
 
