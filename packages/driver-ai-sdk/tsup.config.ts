@@ -1,3 +1,3 @@
 import { library } from '../../tsup.base.ts';
 
-export default library(['src/index.ts', 'src/tools.ts']);
+export default library(['src/index.ts', 'src/telemetry.ts', 'src/tools.ts']);

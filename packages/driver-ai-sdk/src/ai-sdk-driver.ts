@@ -1,11 +1,12 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
-import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
+import type { Driver, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { CalledModel } from './call/called-model.ts';
 import type { CallPolicy } from './call/model-call.ts';
 import { ModelCall } from './call/model-call.ts';
 import type { PromptCache } from './cache/prompt-cache.ts';
 import { promptCacheOf } from './cache/prompt-cache.ts';
+import type { ObservedInference } from './call/observed-call.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
 import { PromptBuilders } from './prompt/prompt-builders.ts';
 import type { HeadersOption } from './call/headers.ts';
@@ -122,7 +123,7 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
   const files = new PromptFiles(options.download, options.maxDownloadBytes);
   const builders = new PromptBuilders((model) => new PromptBuilder({ model, files }));
 
-  async function infer(request: InferenceRequest, inference: InferenceOptions): Promise<InferenceResponse> {
+  async function infer(request: InferenceRequest, inference: ObservedInference): Promise<InferenceResponse> {
     inference.signal.throwIfAborted();
     const model = resolver.resolve(request.llmConfig?.model);
     const builder = builders.of(model);

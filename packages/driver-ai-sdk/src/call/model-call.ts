@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from
 import { InvalidResponseDataError } from '@ai-sdk/provider';
 import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
+import type { ObservedInference } from './observed-call.ts';
 import { unlessAborted } from './abort.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
@@ -52,12 +53,12 @@ const NO_FACTS: HttpFacts = {};
 export class ModelCall {
   private readonly model: LanguageModelV4;
   private readonly policy: CallPolicy;
-  private readonly inference: InferenceOptions;
+  private readonly inference: ObservedInference;
   private headers: CallHeaders | undefined;
   private partialResponse: InferenceResponse | undefined;
   private facts: HttpFacts = NO_FACTS;
 
-  constructor(model: LanguageModelV4, policy: CallPolicy, inference: InferenceOptions) {
+  constructor(model: LanguageModelV4, policy: CallPolicy, inference: ObservedInference) {
     this.model = model;
     this.policy = policy;
     this.inference = inference;
@@ -121,7 +122,10 @@ export class ModelCall {
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {
-    const result = await this.value(() => this.model.doGenerate(options), limits.signal);
+    const result = await this.value(
+      () => this.observed(options, () => this.model.doGenerate(options)),
+      limits.signal,
+    );
     if ('error' in result) return result;
     const { answer } = result;
     const { modelId } = this.model;
@@ -142,7 +146,7 @@ export class ModelCall {
     if (reportsUsageEarly(model.provider)) options.includeRawChunks = true;
     limits.awaitFirstPiece();
     const result = await this.value(
-      () => model.doStream(options),
+      () => this.observed(options, () => model.doStream(options)),
       limits.signal,
       ({ stream }) => void stream.cancel().catch(() => undefined),
     );
@@ -183,6 +187,14 @@ export class ModelCall {
   private keepPartial(convert: () => InferenceResponse | undefined): void {
     const partial = attempted(convert);
     if ('answer' in partial) this.partialResponse = partial.answer;
+  }
+
+  /** Makes one attempt, which telemetry may observe. */
+  private observed<T>(options: CallOptions, attempt: () => PromiseLike<T>): PromiseLike<T> {
+    const { aroundCall } = this.inference;
+    if (aroundCall === undefined) return attempt();
+    const { provider, modelId } = this.model;
+    return aroundCall({ model: { provider, modelId }, options, maxRetries: this.policy.maxRetries }, attempt);
   }
 
   /** Returns the result or the error of the SDK as a value. @throws the caller's reason when the caller aborts first. */

@@ -1,0 +1,18 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { InferenceOptions } from '@holdfast/core/driver';
+import type { CalledModel } from './model-call.ts';
+
+/** One attempt at a call of a model, as telemetry sees it. */
+export interface ObservedCall {
+  readonly model: CalledModel;
+  readonly options: LanguageModelV4CallOptions;
+  readonly maxRetries: number;
+}
+
+/** Makes an attempt at a call of a model. */
+export type AroundCall = <T>(call: ObservedCall, execute: () => PromiseLike<T>) => PromiseLike<T>;
+
+/** The options of a call that telemetry observes. */
+export interface ObservedInference extends InferenceOptions {
+  readonly aroundCall?: AroundCall | undefined;
+}
