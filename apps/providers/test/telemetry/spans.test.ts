@@ -3,12 +3,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { context } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { OpenTelemetry } from '@ai-sdk/otel';
 import type { TelemetryIntegration } from '@holdfast/driver-ai-sdk/telemetry';
 import { aiSdkTelemetry } from '@holdfast/driver-ai-sdk/telemetry';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import { AgentState, approve, createAgentLoop, MemorySessionStore, pendingApprovals, sendMessage, SessionRuntime, tool } from '@holdfast/core';
+import {
+  AgentState,
+  approve,
+  createAgentLoop,
+  MemorySessionStore,
+  pendingApprovals,
+  sendMessage,
+  SessionRuntime,
+  tool,
+} from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
 import { generateText, stepCountIs, streamText, tool as sdkTool } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
@@ -99,7 +112,12 @@ const INPUT = z.object({ city: z.string() });
 const PROMPT = 'What is the weather in Rome?';
 const DESCRIPTION = 'Returns the weather.';
 
-function holdfastLoop(model: Model, execute: Setup['execute'], integrations: TelemetryIntegration[], recording = {}): AgentLoop {
+function holdfastLoop(
+  model: Model,
+  execute: Setup['execute'],
+  integrations: TelemetryIntegration[],
+  recording = {},
+): AgentLoop {
   const telemetry = aiSdkTelemetry({ functionId: 'forecast', integrations, ...recording });
   const weather = tool({ name: 'weather', description: DESCRIPTION, inputSchema: INPUT, execute });
   const driver = aiSdkDriver({ model, maxRetries: 0 });
@@ -134,7 +152,9 @@ function spansOf({ exporter }: Setup): unknown[] {
 }
 
 function timeless({ attributes }: ReadableSpan): Record<string, unknown> {
-  const entries = Object.entries(attributes).filter(([name]) => !/duration|time_to|per_second|chunk/.test(name));
+  const entries = Object.entries(attributes).filter(
+    ([name]) => !/duration|time_to|per_second|chunk/.test(name),
+  );
   return Object.fromEntries(entries.map(([name, value]) => [name, parsed(value)]));
 }
 
@@ -146,13 +166,23 @@ function parsed(value: unknown): unknown {
 const steps = [CALL, ANSWER];
 
 describe('the spans of a run equal those of the AI SDK', () => {
-  test.each([{}, { recordInputs: false }, { recordOutputs: false }])('generated, with %j', async (recording) => {
-    const [ours, theirs] = [setUp(), setUp()];
-    await generateText(sdkOptions(modelOf(steps), theirs, recording));
-    const state = await holdfastLoop(modelOf(steps), ours.execute, [ours.otel], recording).run(start());
-    expect(state.status).toBe('completed');
-    expect(spansOf(ours)).toEqual(spansOf(theirs));
-    if ('recordInputs' in recording) expect(JSON.stringify(spansOf(ours).slice(1))).not.toContain(PROMPT);
+  test.each([{}, { recordInputs: false }, { recordOutputs: false }])(
+    'generated, with %j',
+    async (recording) => {
+      const [ours, theirs] = [setUp(), setUp()];
+      await generateText(sdkOptions(modelOf(steps), theirs, recording));
+      const state = await holdfastLoop(modelOf(steps), ours.execute, [ours.otel], recording).run(start());
+      expect(state.status).toBe('completed');
+      expect(spansOf(ours)).toEqual(spansOf(theirs));
+    },
+  );
+
+  test('without inputs, no span holds them', async () => {
+    const ours = setUp();
+    await holdfastLoop(modelOf(steps), ours.execute, [ours.otel], { recordInputs: false }).run(start());
+    const spans = JSON.stringify(ours.exporter.getFinishedSpans().map(({ attributes }) => attributes));
+    expect(spans).toContain('Sunny.');
+    for (const secret of [PROMPT, 'Be brief.', DESCRIPTION]) expect(spans).not.toContain(secret);
   });
 
   test('streamed', async () => {
@@ -164,7 +194,10 @@ describe('the spans of a run equal those of the AI SDK', () => {
 
   test('of a tool that fails', async () => {
     const execute = async (): Promise<string> => Promise.reject(new Error('No forecast.'));
-    const [ours, theirs] = [{ ...setUp(), execute }, { ...setUp(), execute }];
+    const [ours, theirs] = [
+      { ...setUp(), execute },
+      { ...setUp(), execute },
+    ];
     await generateText(sdkOptions(modelOf(steps), theirs));
     await holdfastLoop(modelOf(steps), execute, [ours.otel]).run(start());
     // The model reads the message of an error; the AI SDK puts the name of the error before it.
@@ -187,7 +220,14 @@ function recorder(act: (name: string) => unknown = () => undefined) {
   const events: { name: string; callId: unknown }[] = [];
   const integration: Record<string, unknown> = {};
   const names = ['onStart', 'onStepStart', 'onLanguageModelCallStart', 'onLanguageModelCallEnd'];
-  const others = ['onToolExecutionStart', 'onToolExecutionEnd', 'onStepEnd', 'onStepError', 'onEnd', 'onAbort'];
+  const others = [
+    'onToolExecutionStart',
+    'onToolExecutionEnd',
+    'onStepEnd',
+    'onStepError',
+    'onEnd',
+    'onAbort',
+  ];
   for (const name of [...names, ...others, 'onError'])
     integration[name] = ({ callId }: { callId?: unknown }) => {
       events.push({ name, callId });
@@ -216,7 +256,13 @@ async function operationsOf(work: () => Promise<unknown>): Promise<string[]> {
   });
   const note = (phase: string) => (message: { path?: string }) => void seen.push(`${phase} ${message.path}`);
   const nothing = (): void => undefined;
-  const subscriber = { start: note('start'), end: nothing, asyncStart: nothing, asyncEnd: note('end'), error: note('error') };
+  const subscriber = {
+    start: note('start'),
+    end: nothing,
+    asyncStart: nothing,
+    asyncEnd: note('end'),
+    error: note('error'),
+  };
   channel.subscribe(subscriber);
   await work();
   await new Promise((resolve) => setImmediate(resolve));
@@ -228,7 +274,9 @@ async function operationsOf(work: () => Promise<unknown>): Promise<string[]> {
 test('the tracing channel shows the operations of the AI SDK', async () => {
   const setup = setUp();
   for (const answers of [steps, [CALL, new Error('Out of order.')]]) {
-    const theirs = await operationsOf(() => generateText(sdkOptions(modelOf(answers), setup)).catch(() => undefined));
+    const theirs = await operationsOf(() =>
+      generateText(sdkOptions(modelOf(answers), setup)).catch(() => undefined),
+    );
     const ours = await operationsOf(() => holdfastLoop(modelOf(answers), setup.execute, []).run(start()));
     expect(ours).toEqual(theirs);
   }
@@ -245,7 +293,12 @@ describe('an integration', () => {
   });
 
   test.each([
-    ['throws', () => { throw new Error('broken'); }],
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('broken'))],
     ['hangs', () => new Promise(() => undefined)],
     ['lies', (name: string) => (name.startsWith('execute') ? Promise.resolve('a lie') : undefined)],
@@ -265,8 +318,12 @@ describe('an integration', () => {
     expect(namesOf().slice(-2)).toEqual(['onStepError', 'onError']);
     const controller = new AbortController();
     const aborted = recorder((name) => (name === 'onToolExecutionStart' ? controller.abort() : undefined));
-    await holdfastLoop(modelOf(steps), setUp().execute, [aborted.integration]).run(start(), { signal: controller.signal });
-    expect(aborted.namesOf().filter((name) => ['onEnd', 'onAbort', 'onError'].includes(name))).toHaveLength(1);
+    await holdfastLoop(modelOf(steps), setUp().execute, [aborted.integration]).run(start(), {
+      signal: controller.signal,
+    });
+    expect(aborted.namesOf().filter((name) => ['onEnd', 'onAbort', 'onError'].includes(name))).toHaveLength(
+      1,
+    );
   });
 });
 
@@ -286,10 +343,18 @@ test('a run that waits for a person ends its operation, and the run of another p
   const waiting = await runtimeOf([CALL]).execute(sessionId, sendMessage(PROMPT));
   expect(namesOf().slice(-2)).toEqual(['onStepEnd', 'onEnd']);
   const first = events.splice(0);
-  const { state } = await runtimeOf([ANSWER]).execute(sessionId, approve(pendingApprovals(waiting.state)[0]?.id ?? ''));
+  const { state } = await runtimeOf([ANSWER]).execute(
+    sessionId,
+    approve(pendingApprovals(waiting.state)[0]?.id ?? ''),
+  );
   expect(state.status).toBe('completed');
   const tools = ['onStart', 'onToolExecutionStart', 'executeTool', 'onToolExecutionEnd'];
-  const call = ['onStepStart', 'onLanguageModelCallStart', 'executeLanguageModelCall', 'onLanguageModelCallEnd'];
+  const call = [
+    'onStepStart',
+    'onLanguageModelCallStart',
+    'executeLanguageModelCall',
+    'onLanguageModelCallEnd',
+  ];
   expect(namesOf()).toEqual([...tools, ...call, 'onStepEnd', 'onEnd']);
   expect(events[0]?.callId).not.toBe(first[0]?.callId);
 });

@@ -1,10 +1,9 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { InferenceOptions } from '@holdfast/core/driver';
-import type { CalledModel } from './model-call.ts';
 
 /** One attempt at a call of a model, as telemetry sees it. */
 export interface ObservedCall {
-  readonly model: CalledModel;
+  readonly model: Pick<LanguageModelV4, 'provider' | 'modelId'>;
   readonly options: LanguageModelV4CallOptions;
   readonly maxRetries: number;
 }

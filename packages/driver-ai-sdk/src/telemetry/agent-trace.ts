@@ -6,6 +6,7 @@ import type { TelemetryDispatcher } from './dispatcher.ts';
 import type { TelemetryEvent } from './integration.ts';
 import { contentEvent, promptEvent, toolsEvent, usageEvent } from './sdk-content.ts';
 import type { OpenOperation } from './tracing-channel.ts';
+import type { StepEvent } from './step-events.ts';
 import { endEvent, stepEvent } from './step-events.ts';
 
 const NO_CONTEXT = { runtimeContext: {}, toolsContext: {} };
@@ -33,7 +34,7 @@ export interface TracedToolCall {
 export class AgentTrace {
   readonly callId = `call-${generateId()}`;
   private readonly dispatcher: TelemetryDispatcher;
-  private readonly steps: TelemetryEvent[] = [];
+  private readonly steps: StepEvent[] = [];
   private usage = Usage.none;
   private isStarted = false;
   private hasEnded = false;
@@ -83,7 +84,13 @@ export class AgentTrace {
   private beginStep(id: string, call: ObservedCall): void {
     this.endStep();
     const { callId, steps } = this;
-    const event = { callId, stepNumber: steps.length, steps: [...steps], ...stepStartEvent(call), ...NO_CONTEXT };
+    const event = {
+      callId,
+      stepNumber: steps.length,
+      steps: [...steps],
+      ...stepStartEvent(call),
+      ...NO_CONTEXT,
+    };
     const operation = this.inside(() => this.dispatcher.open('step', { callId, stepNumber: steps.length }));
     this.step = { id, call, event, operation, startedAt: performance.now(), toolOutputs: [] };
     this.dispatcher.emit('onStepStart', event);
@@ -190,9 +197,18 @@ export class AgentTrace {
     this.usage = this.usage.plus(response.usage);
     const stepTimeMs = performance.now() - startedAt;
     const { model } = call;
-    const facts = { callId, stepNumber: steps.length, model, response, toolOutputs, stepTimeMs, performance: figures };
-    steps.push(stepEvent(facts));
-    this.dispatcher.emit('onStepEnd', steps.at(-1) ?? {});
+    const facts = {
+      callId,
+      stepNumber: steps.length,
+      model,
+      response,
+      toolOutputs,
+      stepTimeMs,
+      performance: figures,
+    };
+    const event = stepEvent(facts);
+    steps.push(event);
+    this.dispatcher.emit('onStepEnd', event);
     step.operation.end();
   }
 }
@@ -202,9 +218,28 @@ function isAbort(error: unknown): boolean {
 }
 
 function settingsOf({ options }: ObservedCall): TelemetryEvent {
-  const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning } =
-    options;
-  return { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning };
+  const {
+    maxOutputTokens,
+    temperature,
+    topP,
+    topK,
+    presencePenalty,
+    frequencyPenalty,
+    stopSequences,
+    seed,
+    reasoning,
+  } = options;
+  return {
+    maxOutputTokens,
+    temperature,
+    topP,
+    topK,
+    presencePenalty,
+    frequencyPenalty,
+    stopSequences,
+    seed,
+    reasoning,
+  };
 }
 
 function callEvent(call: ObservedCall): TelemetryEvent {

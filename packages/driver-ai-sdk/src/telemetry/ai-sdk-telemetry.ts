@@ -154,7 +154,7 @@ async function watched(result: Promise<AgentState>, trace: AgentTrace): Promise<
   }
 }
 
-/** Ends the trace of a run with its last state. A run that goes on elsewhere counts as aborted. */
+/** Ends the trace of a run with its last state. A run that yields counts as aborted. */
 function endOf(trace: AgentTrace, { status }: AgentState): void {
   if (status === 'failed') trace.endWithError();
   else if (status === 'completed' || status === 'suspended' || status === 'stopped') trace.end();

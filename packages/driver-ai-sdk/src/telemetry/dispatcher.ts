@@ -7,7 +7,7 @@ import { workAround } from './work-around.ts';
 
 type WorkName = 'executeLanguageModelCall' | 'executeTool';
 
-/** A piece of work and the event that describes it. */
+/** Work, and the event that describes it. */
 export interface Work<T> {
   readonly event: TelemetryEvent & { readonly callId: string };
   readonly execute: () => PromiseLike<T>;

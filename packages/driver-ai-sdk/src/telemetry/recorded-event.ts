@@ -53,9 +53,11 @@ function withoutContent(event: TelemetryEvent, recording: RecordingOptions): Tel
   if (hidesOutputs) replace(shown, NO_OUTPUTS);
   // The facts of a provider and errors may quote inputs and outputs.
   replace(shown, { providerMetadata: undefined, error: new Error(FAILED) });
-  for (const name of ['toolCall', 'toolOutput']) shown[name] = withoutValues(shown[name], hidesInputs, hidesOutputs);
+  for (const name of ['toolCall', 'toolOutput'])
+    shown[name] = withoutValues(shown[name], hidesInputs, hidesOutputs);
   for (const name of ['steps', 'finalStep']) shown[name] = stepsWithoutContent(shown[name], recording);
-  for (const name of ['toolCall', 'toolOutput', 'steps', 'finalStep']) if (!(name in event)) delete shown[name];
+  for (const name of ['toolCall', 'toolOutput', 'steps', 'finalStep'])
+    if (!(name in event)) delete shown[name];
   return shown;
 }
 

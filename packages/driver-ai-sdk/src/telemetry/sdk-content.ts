@@ -36,7 +36,10 @@ export function usageEvent(usage: Usage): TelemetryEvent {
       cacheWriteTokens,
     },
     outputTokens,
-    outputTokenDetails: { textTokens: outputTokens && outputTokens - (reasoningTokens ?? 0), reasoningTokens },
+    outputTokenDetails: {
+      textTokens: outputTokens && outputTokens - (reasoningTokens ?? 0),
+      reasoningTokens,
+    },
     totalTokens: isKnown ? (inputTokens ?? 0) + (outputTokens ?? 0) : undefined,
   };
 }

@@ -15,8 +15,11 @@ export interface StepFacts {
   readonly performance: TelemetryEvent;
 }
 
+/** The event of a closed step. */
+export type StepEvent = TelemetryEvent & { readonly content: readonly TelemetryEvent[] };
+
 /** Returns the event of a closed step, which is also an entry of `steps`. */
-export function stepEvent(facts: StepFacts): TelemetryEvent {
+export function stepEvent(facts: StepFacts): StepEvent {
   const { response, toolOutputs, model, performance, stepTimeMs, callId, stepNumber } = facts;
   const content = [...contentEvent(response.content), ...toolOutputs];
   return {
@@ -41,10 +44,10 @@ export function stepEvent(facts: StepFacts): TelemetryEvent {
 }
 
 /** Returns the event at the end of a run. */
-export function endEvent(callId: string, steps: readonly TelemetryEvent[], total: TelemetryEvent): TelemetryEvent {
+export function endEvent(callId: string, steps: readonly StepEvent[], total: TelemetryEvent): TelemetryEvent {
   const finalStep = steps.at(-1);
-  const content = steps.flatMap((step) => (Array.isArray(step['content']) ? (step['content'] as TelemetryEvent[]) : []));
-  const { reasoning } = contentViews(Array.isArray(finalStep?.['content']) ? finalStep['content'] : []);
+  const content = steps.flatMap((step) => step.content);
+  const { reasoning } = contentViews(finalStep?.content ?? []);
   return {
     ...finalStep,
     callId,
@@ -60,7 +63,8 @@ export function endEvent(callId: string, steps: readonly TelemetryEvent[], total
 }
 
 function contentViews(content: readonly TelemetryEvent[]): TelemetryEvent {
-  const partsOf = (type: string): readonly TelemetryEvent[] => content.filter((part) => part['type'] === type);
+  const partsOf = (type: string): readonly TelemetryEvent[] =>
+    content.filter((part) => part['type'] === type);
   const calls = partsOf('tool-call');
   const results = partsOf('tool-result');
   return {

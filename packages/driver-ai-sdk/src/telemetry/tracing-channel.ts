@@ -7,7 +7,7 @@ import { FAILED } from './recorded-event.ts';
 const CHANNEL = 'ai:telemetry';
 
 /** A message on the tracing channel. */
-export interface TracingMessage {
+interface TracingMessage {
   readonly type: string;
   readonly event: TelemetryEvent;
 }

@@ -1,6 +1,6 @@
 /**
  * Does work inside a wrapper, and returns the result of the work itself: the wrapper cannot change it. The work starts
- * without the wrapper when the wrapper fails first, or has not called `once` by the next turn of the event loop.
+ * without the wrapper when the wrapper fails first, or has not called `once` by the next timer.
  */
 export function workAround<T>(
   work: () => PromiseLike<T>,
