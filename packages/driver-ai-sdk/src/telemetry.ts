@@ -1,3 +1,4 @@
 export { aiSdkTelemetry } from './telemetry/ai-sdk-telemetry.ts';
 export type { AiSdkTelemetry, AiSdkTelemetryOptions } from './telemetry/ai-sdk-telemetry.ts';
-export type { TelemetryEvent, TelemetryIntegration } from './telemetry/integration.ts';
+export type { TelemetryIntegration, TracedWork } from './telemetry/integration.ts';
+export type { RecordingOptions } from './telemetry/recorded-event.ts';

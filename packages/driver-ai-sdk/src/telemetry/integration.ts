@@ -2,7 +2,7 @@
 export type TelemetryEvent = Readonly<Record<string, unknown>>;
 
 /** The work that an integration runs inside its own context. */
-interface TracedWork<T> {
+export interface TracedWork<T> {
   readonly callId: string;
   /** Does the work. Further calls return the same promise. */
   readonly execute: () => PromiseLike<T>;
