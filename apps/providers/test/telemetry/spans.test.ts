@@ -312,6 +312,13 @@ describe('an integration', () => {
     expect(namesOf()).toHaveLength(15);
   });
 
+  test('wraps calls together with the other integrations', async () => {
+    const [first, second] = [recorder(), recorder()];
+    await holdfastLoop(modelOf(steps), setUp().execute, [first.integration, second.integration]).run(start());
+    expect(first.namesOf()).toContain('executeTool');
+    expect(second.namesOf()).toEqual(first.namesOf());
+  });
+
   test('sees a failed run and an aborted run end once', async () => {
     const { integration, namesOf } = recorder();
     await holdfastLoop(modelOf([new Error('Out of order.')]), setUp().execute, [integration]).run(start());
