@@ -131,7 +131,7 @@ export class ModelCall {
     const { modelId } = this.model;
     this.warn(answer.warnings);
     this.facts = httpFactsOf(answer.response?.headers, this.policy.responseHeaders);
-    if (isFinished(answer)) return this.usable(() => convertResult(answer, modelId, this.facts));
+    if (isFinished(answer.finishReason)) return this.usable(() => convertResult(answer, modelId, this.facts));
     this.keepPartial(() => convertPartialResult(answer, modelId, this.facts));
     return { error: new UnfinishedAnswerError('The answer has no finish reason.'), isFinal: false };
   }
@@ -153,7 +153,7 @@ export class ModelCall {
     if ('error' in result) return result;
     const { stream, response: http } = result.answer;
     this.facts = httpFactsOf(http?.headers, this.policy.responseHeaders);
-    const response = new StreamedResponse(model.modelId, this.facts);
+    const response = new StreamedResponse(model, this.facts);
     const end = await readStream(stream, limits.signal, (part) => {
       if (part.type === 'stream-start') this.warn(part.warnings);
       const delta = response.add(part);

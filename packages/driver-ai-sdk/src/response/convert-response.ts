@@ -236,17 +236,12 @@ const FINISH_REASONS = new Map<string, FinishReason>([
 
 /**
  * True when the response is complete. An interrupted response has no finish reason, the reason `interrupted`, or the reason
- * `other` without the provider's raw reason. The package of OpenRouter turns `other` into `tool-calls` for an interrupted
- * response with calls: such a response has neither a raw reason nor usage.
+ * `other` without the provider's raw reason.
  */
-export function isFinished({ finishReason, usage }: Partial<Ending> = {}): boolean {
-  if (finishReason === undefined || finishReason.unified === 'interrupted') return false;
-  if (finishReason.raw) return true;
-  const unified = convertFinishReason(finishReason);
-  return unified !== 'other' && (unified !== 'tool-calls' || hasNumbers(convertUsage(usage)));
+export function isFinished(reason: LanguageModelV4FinishReason | undefined): boolean {
+  if (reason === undefined || reason.unified === 'interrupted') return false;
+  return convertFinishReason(reason) !== 'other' || Boolean(reason.raw);
 }
-
-type Ending = Pick<LanguageModelV4GenerateResult, 'finishReason' | 'usage'>;
 
 /** Converts a finish reason. An absent or unknown reason becomes `other`. */
 export function convertFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {

@@ -13,6 +13,7 @@ import {
   convertPartialContent,
   isFinished,
 } from './convert-response.ts';
+import type { CalledModel } from '../call/called-model.ts';
 import { keptOptions } from '../provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
 import type { CallUsage } from './reported-usage.ts';
@@ -53,6 +54,7 @@ class Block {
 
 /** Builds a response from the parts of its stream. */
 export class StreamedResponse {
+  private readonly provider: string;
   private modelId: string;
   private readonly content: LanguageModelV4Content[] = [];
   private readonly open = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() };
@@ -66,14 +68,25 @@ export class StreamedResponse {
   private early: CallUsage | undefined;
   private hasDeltas = false;
 
-  constructor(modelId: string, facts: HttpFacts = {}) {
+  constructor({ provider, modelId }: CalledModel, facts: HttpFacts = {}) {
+    this.provider = provider;
     this.modelId = modelId;
     this.facts = facts;
   }
 
   /** True when the stream reported the finish reason of a complete response. */
   get isFinished(): boolean {
-    return isFinished(this.finish);
+    return isFinished(this.finish?.finishReason) && !this.isCutByOpenRouter();
+  }
+
+  /**
+   * True for a response with calls that broke off at OpenRouter. Its package reports the finish reason `tool-calls` for it,
+   * with neither a raw reason nor usage.
+   */
+  private isCutByOpenRouter(): boolean {
+    if (this.finish === undefined || !this.provider.startsWith('openrouter')) return false;
+    const { finishReason, usage } = this.finish;
+    return finishReason.unified === 'tool-calls' && !finishReason.raw && !hasNumbers(convertUsage(usage));
   }
 
   /**

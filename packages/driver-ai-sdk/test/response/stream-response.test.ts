@@ -9,7 +9,7 @@ function streamed(parts: readonly LanguageModelV4StreamPart[]): {
   readonly response: StreamedResponse;
   readonly deltas: readonly InferenceDelta[];
 } {
-  const response = new StreamedResponse('gpt-5');
+  const response = new StreamedResponse({ provider: 'openai.responses', modelId: 'gpt-5' });
   const deltas = parts.map((part) => response.add(part)).filter((delta) => delta !== undefined);
   return { response, deltas };
 }
@@ -135,6 +135,18 @@ describe('an interrupted stream', () => {
     expect(
       streamed([{ ...finish, finishReason: interrupted } as LanguageModelV4StreamPart]).response.isFinished,
     ).toBe(false);
+  });
+
+  test.each([
+    ['openrouter.chat', undefined, false],
+    ['openrouter.chat', 3, true],
+    ['openai.responses', undefined, true],
+  ])('of %s with calls, no raw reason and %j tokens is finished: %s', (provider, total, expected) => {
+    const response = new StreamedResponse({ provider, modelId: 'm' });
+    const finishReason = { unified: 'tool-calls', raw: undefined };
+    const usage = { inputTokens: { total }, outputTokens: { total } };
+    response.add({ ...finish, finishReason, usage } as LanguageModelV4StreamPart);
+    expect(response.isFinished).toBe(expected);
   });
 
   test('has a partial response without incomplete calls', () => {
