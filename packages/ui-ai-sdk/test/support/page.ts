@@ -1,0 +1,84 @@
+import { readUIMessageStream } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
+import { expect } from 'vitest';
+import { chunksBetween } from '@holdfast/ui-ai-sdk';
+
+/** A part that the SDK adds when a stream ends, so that it passes on the message with all parts before. */
+const LAST: UIMessageChunk = { type: 'text-start', id: 'last' };
+
+/** Returns the message that the SDK forms from a stream that continues a message. */
+export async function read(
+  message: UIMessage | undefined,
+  chunks: readonly UIMessageChunk[],
+): Promise<UIMessage | undefined> {
+  if (chunks.length === 0) return message;
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of [...chunks, LAST]) controller.enqueue(overWire(chunk));
+      controller.close();
+    },
+  });
+  const before = message && structuredClone(message);
+  let last: UIMessage | undefined;
+  for await (const next of readUIMessageStream({
+    stream,
+    ...(before && { message: before }),
+    terminateOnError: true,
+  }))
+    last = next;
+  return last && { ...last, parts: last.parts.slice(0, -1) };
+}
+
+function overWire<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** Returns a message as the SDK forms it: without members that are `undefined`, and with the input that has arrived. */
+export function asRead(message: UIMessage | undefined): unknown {
+  return message && overWire({ ...message, parts: message.parts.map(withoutInput) });
+}
+
+function withoutInput(part: UIMessage['parts'][number]): object {
+  if (!('toolCallId' in part) || part.state !== 'input-streaming') return part;
+  const { input: _, ...rest } = part;
+  return rest;
+}
+
+/** What a page has been shown, over one or several streams. */
+export class Page {
+  shown: UIMessage | undefined;
+  restarts = 0;
+  private before: UIMessage | undefined;
+  private stream: UIMessageChunk[] = [];
+  private isNewStream = false;
+
+  /** Brings the page up to date. A page that must restart loads the wanted message. */
+  async show(wanted: UIMessage): Promise<void> {
+    const difference = chunksBetween(this.shown, wanted, { isNewStream: this.isNewStream });
+    this.isNewStream = false;
+    if (difference.type === 'restart') {
+      await this.reconnect();
+      this.restarts++;
+      this.before = this.shown = wanted;
+      return;
+    }
+    this.stream.push(...difference.chunks);
+    this.shown = difference.shown;
+    if (difference.shown && difference.shown !== wanted) expectWithLastStart(difference.shown, wanted);
+  }
+
+  /** Ends the stream, checks the message that the SDK has, and begins another stream. */
+  async reconnect(): Promise<void> {
+    const message = await read(this.before, this.stream);
+    expect(asRead(message)).toEqual(asRead(this.shown));
+    this.before = this.shown;
+    this.stream = [];
+    this.isNewStream = true;
+  }
+}
+
+/** A page cannot take the start of a step back. */
+function expectWithLastStart(shown: UIMessage, wanted: UIMessage): void {
+  if (wanted.parts.length === 0 && shown.parts.length === 0) return;
+  expect(shown).toEqual({ ...wanted, parts: [...wanted.parts, { type: 'step-start' }] });
+}
