@@ -1,6 +1,9 @@
 import type { UIMessageChunk } from 'ai';
 import { isObject, isSameValue } from './is-same-value.ts';
 
+/** Names of members that a page does not merge. */
+const UNMERGED: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
 /**
  * Returns the chunks that change the metadata of a message; `undefined` when none can. A page merges new metadata into
  * the metadata that it has, so members can change and be added, and cannot be removed.
@@ -10,20 +13,24 @@ export function metadataChunks(shown: unknown, wanted: unknown): readonly UIMess
   return canBecome(shown, wanted) ? [{ type: 'message-metadata', messageMetadata: wanted }] : undefined;
 }
 
-/** True when merging `wanted` into `shown` gives `wanted`. */
+/** True when merging metadata into other metadata gives it. */
 function canBecome(shown: unknown, wanted: unknown): boolean {
   if (wanted === undefined || wanted === null) return false;
-  if (!isPlain(shown) || !isPlain(wanted)) return shown === undefined || shown === null;
-  return Object.entries(shown).every(([name, value]) => canMemberBecome(value, wanted[name]));
+  if (shown === undefined || shown === null) return true;
+  return isPlain(shown) && isPlain(wanted) && haveMembersMerged(shown, wanted);
 }
 
-function canMemberBecome(shown: unknown, wanted: unknown): boolean {
-  if (shown === undefined) return true;
-  if (wanted === undefined) return false;
-  if (!isPlain(shown) || !isPlain(wanted)) return true;
-  return Object.entries(shown).every(([name, value]) => canMemberBecome(value, wanted[name]));
+type Members = Readonly<Record<string, unknown>>;
+
+function haveMembersMerged(shown: Members, wanted: Members): boolean {
+  return [...new Set([...Object.keys(shown), ...Object.keys(wanted)])].every((name) => {
+    const [before, after] = [shown[name], wanted[name]];
+    if (UNMERGED.includes(name)) return isSameValue(before, after);
+    if (before !== undefined && after === undefined) return false;
+    return !isPlain(before) || !isPlain(after) || haveMembersMerged(before, after);
+  });
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+function isPlain(value: unknown): value is Members {
   return isObject(value) && !Array.isArray(value);
 }

@@ -30,14 +30,14 @@ async function shownBy(
 describe('chunks between any two messages', () => {
   const messages = firstParts.map((parts): UIMessage => ({ id: 'e1', role: 'assistant', parts }));
 
-  test('lead to the wanted message, or say that the page must restart', async () => {
+  test('lead to the wanted message, or say that the page must restart', { timeout: 600_000 }, async () => {
     const holds = fc.asyncProperty(messages, anyChanges, async (first, changes) => {
       await shownBy(first, changes, false);
     });
     await fc.assert(holds, cases(1_000));
   });
 
-  test('need no restart while closed steps stay', async () => {
+  test('need no restart while closed steps stay', { timeout: 600_000 }, async () => {
     const holds = fc.asyncProperty(messages, growths, async (first, changes) => {
       const page = await shownBy(first, changes, true);
       expect(page.restarts).toBe(0);
