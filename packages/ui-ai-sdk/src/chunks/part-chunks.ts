@@ -68,8 +68,14 @@ function grownTextChunks(
 ): readonly UIMessageChunk[] | undefined {
   const id = textId(shown, index);
   const isSame = shown.type === wanted.type && id === textId(wanted, index);
-  const isOpen = shown.state === 'streaming' && shown.providerMetadata === undefined;
-  if (!isSame || !isOpen || !wanted.text.startsWith(shown.text)) return undefined;
+  const isOpen = shown.state === 'streaming' && wanted.text.startsWith(shown.text);
+  if (!isSame || !isOpen || !canHaveMetadata(shown, wanted)) return undefined;
   const added = wanted.text.slice(shown.text.length);
   return [...deltaChunks(wanted, id, added), ...endChunks(wanted, id)];
+}
+
+/** True when the end of a text can bring the metadata that it should have. */
+function canHaveMetadata(shown: TextPart, wanted: TextPart): boolean {
+  if (isSameValue(shown.providerMetadata, wanted.providerMetadata)) return true;
+  return wanted.state !== 'streaming' && wanted.providerMetadata !== undefined;
 }

@@ -24,7 +24,7 @@ function record<T extends object>(required: { [K in keyof T]: fc.Arbitrary<T[K]>
   });
 }
 
-const open = fc.record({ state: fc.constant('streaming') }, { noNullPrototype: true });
+const open = record({ state: fc.constant('streaming') }, { providerMetadata: metadata });
 const done = record({ state: fc.constant('done') }, { providerMetadata: metadata });
 const text = fc
   .tuple(fc.constantFrom('text', 'reasoning'), someText, fc.oneof(open, done))
@@ -88,9 +88,11 @@ const parts = fc.oneof(
 
 /** A change of a message. */
 export type Change =
-  | { readonly type: 'append' | 'step'; readonly parts: readonly UIPart[] }
-  | { readonly type: 'text'; readonly nth: number; readonly text: string; readonly isDone: boolean }
-  | { readonly type: 'call'; readonly nth: number; readonly to: object }
+  /** An open step has open texts and inputs also when another step follows. */
+  | { readonly type: 'append' | 'step' | 'openStep'; readonly parts: readonly UIPart[] }
+  | { readonly type: 'text' | 'earlyText'; readonly nth: number; readonly text: string; readonly isDone: boolean }
+  | { readonly type: 'otherText'; readonly nth: number; readonly to: object }
+  | { readonly type: 'call' | 'earlyCall'; readonly nth: number; readonly to: object }
   | { readonly type: 'cutStep'; readonly keep: number; readonly parts: readonly UIPart[] }
   /** The last step is void, and another one begins in its place. */
   | { readonly type: 'dropStep'; readonly parts: readonly UIPart[] }
@@ -113,8 +115,13 @@ const growth = [
   of(1, 'metadata', { metadata: fc.record({ status: fc.constantFrom('inProgress', 'completed'), cost: fc.double() }) }),
   of(2, 'reconnect'),
 ];
-const setbacks = [of(2, 'cutStep', { keep: fc.nat(3), parts: someParts }), of(2, 'dropStep', { parts: someParts })];
+const setbacks = [
+  of(2, 'otherText', { nth: fc.nat(3), to: text }),
+ of(2, 'cutStep', { keep: fc.nat(3), parts: someParts }), of(2, 'dropStep', { parts: someParts })];
 const damage = [
+  of(2, 'openStep', { parts: someParts }),
+  of(2, 'earlyText', { nth: fc.nat(6), text: texts, isDone: fc.boolean() }),
+  of(4, 'earlyCall', { nth: fc.nat(6), to: callStates }),
   of(1, 'cut', { keep: fc.nat(6) }),
   of(1, 'replace', { nth: fc.nat(6), part: parts }),
   of(1, 'other', { id: fc.constantFrom('e1', 'e2') }),
@@ -137,6 +144,8 @@ export function changed(message: UIMessage, change: Change): UIMessage {
       return { ...message, parts: [...before, ...change.parts] };
     case 'step':
       return { ...message, parts: [...closed(before), { type: 'step-start' }, ...change.parts] };
+    case 'openStep':
+      return { ...message, parts: [...before, { type: 'step-start' }, ...change.parts] };
     case 'cutStep':
       return { ...message, parts: [...before.slice(0, start + change.keep), ...change.parts] };
     case 'dropStep':
@@ -144,11 +153,17 @@ export function changed(message: UIMessage, change: Change): UIMessage {
     case 'cut':
       return { ...message, parts: before.slice(0, change.keep) };
     case 'replace':
-      return { ...message, parts: before.map((part, index) => (index === change.nth ? change.part : part)) };
+      return { ...message, parts: withPart(before, change.nth, () => change.part) };
     case 'text':
-      return { ...message, parts: before.map((part, index) => (index === start + change.nth ? grownText(part, change) : part)) };
+      return { ...message, parts: withPart(before, start + change.nth, (part) => grownText(part, change)) };
+    case 'otherText':
+      return { ...message, parts: withPart(before, start + change.nth, (part) => otherText(part, change.to)) };
+    case 'earlyText':
+      return { ...message, parts: withPart(before, change.nth, (part) => grownText(part, change)) };
     case 'call':
-      return { ...message, parts: before.map((part, index) => (index === start + change.nth ? grownCall(part, change.to) : part)) };
+      return { ...message, parts: withPart(before, start + change.nth, (part) => grownCall(part, change.to)) };
+    case 'earlyCall':
+      return { ...message, parts: withPart(before, change.nth, (part) => grownCall(part, change.to)) };
     case 'metadata':
       return { ...message, metadata: change.metadata };
     case 'other':
@@ -156,6 +171,10 @@ export function changed(message: UIMessage, change: Change): UIMessage {
     default:
       return message;
   }
+}
+
+function withPart(all: readonly UIPart[], nth: number, change: (part: UIPart) => UIPart): UIPart[] {
+  return all.map((part, index) => (index === nth ? change(part) : part));
 }
 
 /** A step that another one follows has no open text and no open input. */
@@ -167,15 +186,21 @@ function closed(all: readonly UIPart[]): UIPart[] {
   });
 }
 
-function grownText(part: UIPart, { text: added, isDone }: Extract<Change, { type: 'text' }>): UIPart {
+function grownText(part: UIPart, { text: added, isDone }: Extract<Change, { type: 'text' | 'earlyText' }>): UIPart {
   if ((part.type !== 'text' && part.type !== 'reasoning') || part.state !== 'streaming') return part;
   return { ...part, text: part.text + added, state: isDone ? 'done' : 'streaming' };
+}
+
+function otherText(part: UIPart, to: object): UIPart {
+  return part.type === 'text' || part.type === 'reasoning' ? ({ ...to, type: part.type } as UIPart) : part;
 }
 
 function grownCall(part: UIPart, to: object): UIPart {
   if (!isCall(part)) return part;
   const input = 'input' in to && part.input !== undefined ? { input: part.input } : {};
-  return { ...withoutState(part), ...to, ...input } as ToolPart;
+  const isLonger = part.state === 'input-streaming' && 'rawInput' in to;
+  const rawInput = isLonger ? { rawInput: `${part.rawInput ?? ''}${to.rawInput}` } : {};
+  return { ...withoutState(part), ...to, ...input, ...rawInput } as ToolPart;
 }
 
 function withoutState(part: ToolPart): object {
