@@ -12,7 +12,7 @@ const channel = `${core}channel/`;
 const session = `${core}session/`;
 const spending = `${core}spending/`;
 const sessionErrors = `${session}session-errors\\.ts$`;
-const adapter = '^packages/(?:driver|store|engine|runner)-[^/]+/';
+const adapter = '^packages/(?:driver|store|engine|runner|ui)-[^/]+/';
 
 /** Modules of core in one layer may import that layer and the ones below it. */
 const layer = (name, from, below) => ({
@@ -73,6 +73,7 @@ export default {
     door('driver', '^packages/driver-[^/]+/src/'),
     door('store', '^packages/store-[^/]+/src/', ['spending', 'channel']),
     door('engine', '^packages/(?:engine|runner)-[^/]+/src/'),
+    door('channel', '^packages/ui-[^/]+/src/', ['driver', 'engine', 'store']),
     forbidden(
       'core-for-tests',
       'What is published does not need the parts of core that are made for tests.',
@@ -87,8 +88,8 @@ export default {
     ),
     forbidden(
       'adapters-apart',
-      'A driver, a store, an engine or a runner knows core, never another of them.',
-      { path: '^packages/((?:driver|store|engine|runner)-[^/]+)/' },
+      'A driver, a store, an engine, a runner or a page knows core, never another of them.',
+      { path: '^packages/((?:driver|store|engine|runner|ui)-[^/]+)/' },
       { path: adapter, pathNot: '^packages/$1/' },
     ),
     forbidden(

@@ -12,7 +12,7 @@ import {
   tool,
   userMessage,
 } from '@holdfast/core';
-import type { Message } from '@holdfast/core';
+import type { AgentEventListener, Message } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
 import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
@@ -302,6 +302,28 @@ describe('a call that waits', () => {
       input: { sum: 1 },
       approval: { id: `${stepId}:call_1_1` },
     });
+  });
+
+  test('has after its result the part that the closed step has, also when the approval changed its input', async () => {
+    const driver = scriptedDriver({ calls: { pay: { sum: 1 } } }, 'Done.');
+    const { runtime, sessionId, state } = await session({ driver, tools: [pay] });
+    const shown: UIMessage['parts'] = [];
+    const onEvent: AgentEventListener = (event) => {
+      if (event.type === 'tool-started' || event.type === 'tool-completed')
+        shown.push(...(toUIMessages(event.state)[1]?.parts.slice(1) ?? []));
+    };
+    const [waiting] = pendingApprovals(state);
+    const decided = approve(waiting ?? '', { input: { sum: 2 }, reason: 'Less.' });
+    const { state: after } = await runtime.execute(sessionId, decided, { onEvent });
+    const closed = toUIMessages(after)[1]?.parts[1];
+    expect(shown).toEqual([
+      expect.objectContaining({
+        state: 'approval-responded',
+        input: { sum: 2 },
+        approval: { id: `${state.currentStep?.id}:call_1_1`, approved: true, reason: 'Less.' },
+      }),
+      closed,
+    ]);
   });
 
   test('for an answer has the input', async () => {
