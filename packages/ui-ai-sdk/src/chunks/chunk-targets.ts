@@ -1,4 +1,4 @@
-import type { UIPart } from '../messages/ui-part.ts';
+import type { ToolPart, UIPart } from '../messages/ui-part.ts';
 import { isToolPart } from '../messages/ui-part.ts';
 
 /** Returns the index of the part that a page changes when a chunk names a call; -1 without one. */
@@ -7,11 +7,6 @@ export function callIndex(parts: readonly UIPart[], toolCallId: string): number 
   for (let index = lastStepIndex(parts) + 1; index < parts.length; index++)
     if (isCall(parts[index])) return index;
   return parts.findLastIndex(isCall);
-}
-
-/** Returns the index of the part that a page changes when a chunk names an approval; -1 without one. */
-export function approvalIndex(parts: readonly UIPart[], approvalId: string): number {
-  return parts.findIndex((part) => isToolPart(part) && part.approval?.id === approvalId);
 }
 
 /** Returns the index at which the last step of a message starts; -1 without a step. */
@@ -24,22 +19,30 @@ export function lastStepIndex(parts: readonly UIPart[]): number {
  * have an id of its own in its step, an approval and a data part in the message.
  */
 export function canBeAdded(parts: readonly UIPart[], from: number): boolean {
-  const names = new Set<string>();
-  let step = 0;
-  return parts.every((part, index) => {
-    if (part.type === 'step-start') step++;
-    const named = namesOf(part, step);
-    const isFree = index < from || named.every((name) => !names.has(name));
-    for (const name of named) names.add(name);
-    return isFree;
-  });
+  for (let index = from; index < parts.length; index++) if (!isReachable(parts, index)) return false;
+  return true;
 }
 
-function namesOf(part: UIPart, step: number): readonly string[] {
-  if (isToolPart(part)) {
-    const { toolCallId, approval } = part;
-    const call = `${step}:${toolCallId}`;
-    return approval ? [call, `approval:${approval.id}`] : [call];
+function isReachable(parts: readonly UIPart[], index: number): boolean {
+  const part = parts[index];
+  if (part === undefined) return false;
+  if (isToolPart(part)) return !hasEarlierCall(parts, part, index) && isFirstApproval(parts, part, index);
+  if (!('data' in part) || part.id === undefined) return true;
+  return parts.findIndex((other) => 'data' in other && other.type === part.type && other.id === part.id) === index;
+}
+
+function hasEarlierCall(parts: readonly UIPart[], { toolCallId }: ToolPart, end: number): boolean {
+  for (let index = end - 1; index >= 0; index--) {
+    const part = parts[index];
+    if (part === undefined || part.type === 'step-start') return false;
+    if (isToolPart(part) && part.toolCallId === toolCallId) return true;
   }
-  return 'data' in part && part.id !== undefined ? [`${part.type}:${part.id}`] : [];
+  return false;
+}
+
+/** True when no earlier part has the approval of a call. */
+export function isFirstApproval(parts: readonly UIPart[], { approval }: ToolPart, index: number): boolean {
+  if (approval === undefined) return true;
+  const known = parts.findIndex((part) => isToolPart(part) && part.approval?.id === approval.id);
+  return known === -1 || known >= index;
 }

@@ -1,8 +1,8 @@
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { UIMessage, UIMessageChunk } from 'ai';
-import type { ToolPart, UIPart } from '../messages/ui-part.ts';
+import type { UIPart } from '../messages/ui-part.ts';
 import { isToolPart } from '../messages/ui-part.ts';
-import { approvalIndex, callIndex, canBeAdded, lastStepIndex } from './chunk-targets.ts';
+import { callIndex, canBeAdded, isFirstApproval, lastStepIndex } from './chunk-targets.ts';
 import { metadataChunks } from './metadata-chunks.ts';
 import { grownPartChunks, isSamePart, isText, partChunks } from './part-chunks.ts';
 
@@ -142,9 +142,4 @@ function canGrow(parts: readonly UIPart[], part: UIPart, next: UIPart, index: nu
   if (!isToolPart(part) || !isToolPart(next)) return isInLastStep;
   if (part.state === 'input-streaming' && !isInLastStep) return false;
   return callIndex(parts, part.toolCallId) === index && isFirstApproval(parts, next, index);
-}
-
-function isFirstApproval(parts: readonly UIPart[], { approval }: ToolPart, index: number): boolean {
-  const known = approval ? approvalIndex(parts, approval.id) : -1;
-  return known === -1 || known === index;
 }

@@ -81,6 +81,8 @@ describe('the last step', () => {
     ['a longer text', [step, open('Hi')], [step, open('Hi there')], ['text-delta  there']],
     ['the end of a text', [step, open('Hi')], [step, done('Hi!')], ['text-delta !', 'text-end']],
     ['another text', [step, open('Hi')], [step, open('Ho')], ['reset-step', 'text-start', 'text-delta Ho']],
+    ['a text without the data of its provider', [step, { ...open('Hi'), providerMetadata: provider } as UIPart], [step, done('Hi')], ['reset-step', 'text-start', 'text-delta Hi', 'text-end']],
+    ['a text with the data of its provider', [step, open('Hi')], [step, { ...done('Hi'), providerMetadata: provider } as UIPart], ['text-end']],
     ['a text that has ended', [step, done('Hi')], [step, open('Hi')], ['reset-step', 'text-start', 'text-delta Hi']],
     ['a shorter step', [step, done('Hi'), done('Ho')], [step, done('Hi')], ['reset-step', 'text-start', 'text-delta Hi', 'text-end']],
     ['another step', [step, done('Hi')], [step, done('Hi'), step, open('Ho')], ['start-step', 'text-start', 'text-delta Ho']],
