@@ -28,7 +28,9 @@ function isReachable(parts: readonly UIPart[], index: number): boolean {
   if (part === undefined) return false;
   if (isToolPart(part)) return !hasEarlierCall(parts, part, index) && isFirstApproval(parts, part, index);
   if (!('data' in part) || part.id === undefined) return true;
-  return parts.findIndex((other) => 'data' in other && other.type === part.type && other.id === part.id) === index;
+  return (
+    parts.findIndex((other) => 'data' in other && other.type === part.type && other.id === part.id) === index
+  );
 }
 
 function hasEarlierCall(parts: readonly UIPart[], { toolCallId }: ToolPart, end: number): boolean {

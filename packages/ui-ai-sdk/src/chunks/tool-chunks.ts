@@ -82,9 +82,7 @@ export function requestChunks({ approval, toolCallId }: ToolPart): readonly UIMe
 export function responseChunks({ approval }: ToolPart): readonly UIMessageChunk[] {
   if (approval?.approved === undefined) return [];
   const { id: approvalId, approved, reason } = approval;
-  return [
-    { type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) },
-  ];
+  return [{ type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) }];
 }
 
 /** Returns the chunk with the result of a call, if it has one. */

@@ -1,9 +1,4 @@
-import type {
-  AssistantPart,
-  CustomPart,
-  SourcePart,
-  ToolResultPart,
-} from '@holdfast/core/driver';
+import type { AssistantPart, CustomPart, SourcePart, ToolResultPart } from '@holdfast/core/driver';
 import type { FilePart, ToolCallPart, UserPart } from '@holdfast/core';
 import { fileUrl } from './file-url.ts';
 import { providerMember, providerMetadataOf } from './provider-metadata.ts';

@@ -68,7 +68,13 @@ export class ConversationFold {
 
   private addUserMessage(message: UserMessage): void {
     const { content, metadata = {} } = message;
-    const { execution_id: executionId, step_id: _step, agent_id: _agent, is_trace: _trace, ...own } = metadata;
+    const {
+      execution_id: executionId,
+      step_id: _step,
+      agent_id: _agent,
+      is_trace: _trace,
+      ...own
+    } = metadata;
     const shown: UIMessage = Object.freeze({
       id: this.takeId(message.id),
       role: message.role,
@@ -112,7 +118,8 @@ export class ConversationFold {
     readonly others: readonly NewUserMessage[];
   } {
     const { unread, last } = this;
-    const isOther = ({ executionId = next }: NewUserMessage) => last === undefined || executionId !== last.key;
+    const isOther = ({ executionId = next }: NewUserMessage) =>
+      last === undefined || executionId !== last.key;
     const first = unread.findIndex(isOther);
     const count = first === -1 ? unread.length : first;
     return { steering: unread.slice(0, count), others: unread.slice(count) };

@@ -64,11 +64,7 @@ function callsInside(state: AgentState): readonly ToolExecution[] {
 }
 
 /** Returns the state of a call of an open step. With an outcome it is the state that the closed step will show. */
-function callState(
-  call: ToolCallPart,
-  execution: ToolExecution | undefined,
-  stepId: string,
-): ToolPartState {
+function callState(call: ToolCallPart, execution: ToolExecution | undefined, stepId: string): ToolPartState {
   if (execution?.outcome) return resultState(call.input, execution.toResultPart(), stepId);
   if (call.invalid !== undefined)
     return { state: 'output-error', input: call.input, errorText: call.invalid };

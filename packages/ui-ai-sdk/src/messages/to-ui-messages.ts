@@ -70,7 +70,8 @@ export function toUIMessages(state: AgentState, options: ToUIMessagesOptions = {
   const open: UIPart[] = isLastOpen ? [...(last?.parts ?? [])] : [];
   addOpenStep(open, state, partial, partOptions);
   const messages = [...before];
-  if (last && !isLastOpen) messages.push(assistantMessage(last.id, last.parts, isLast ? metadata : undefined));
+  if (last && !isLastOpen)
+    messages.push(assistantMessage(last.id, last.parts, isLast ? metadata : undefined));
   messages.push(...after);
   if (open.length > 0 && executionId !== undefined) {
     const id = isLastOpen && last ? last.id : fold.freeId(executionId);

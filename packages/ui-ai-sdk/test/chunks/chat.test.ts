@@ -21,7 +21,13 @@ import { TestChat, TestTransport } from '../support/test-chat.ts';
 const object = { type: 'object' } as const;
 const tools = [
   tool({ name: 'add', description: 'Adds.', inputSchema: object, execute: () => 4 }),
-  tool({ name: 'pay', description: 'Pays.', inputSchema: object, needsApproval: true, execute: () => 'paid' }),
+  tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: object,
+    needsApproval: true,
+    execute: () => 'paid',
+  }),
   tool({ name: 'ask', description: 'Asks the user.', inputSchema: object }),
 ];
 
@@ -36,7 +42,8 @@ async function world(...script: ScriptedAnswer[]) {
     transport,
     onToolCall: ({ toolCall }) => void ownCalls.push(toolCall.toolName),
   });
-  const act = async (action: SessionAction): Promise<AgentState> => (await runtime.execute(sessionId, action)).state;
+  const act = async (action: SessionAction): Promise<AgentState> =>
+    (await runtime.execute(sessionId, action)).state;
   return { chat, transport, ownCalls, act };
 }
 
@@ -80,7 +87,10 @@ describe('the chat of the SDK', () => {
   });
 
   test('continues after an answer of the page, and runs its own tool once', async () => {
-    const { chat, transport, ownCalls, act } = await world({ calls: { ask: { q: 'Where?' } } }, 'Bergen it is.');
+    const { chat, transport, ownCalls, act } = await world(
+      { calls: { ask: { q: 'Where?' } } },
+      'Bergen it is.',
+    );
     const waiting = await act(sendMessage('Book.', { id: 'u1' }));
     const asked = wantedOf(waiting);
     transport.next([...chunks(undefined, asked), finish]);

@@ -6,12 +6,8 @@ import { Page } from '../support/page.ts';
 import { anyChanges, changed, firstParts, growths, withIds } from '../support/ui-arbitraries.ts';
 import type { Change } from '../support/ui-arbitraries.ts';
 
-/** Shows a page each message of a history, and checks what the page shows when its streams end. */
-async function shownBy(
-  first: UIMessage,
-  changes: readonly Change[],
-  areDistinct: boolean,
-): Promise<Page> {
+/** Shows a page each message of a history. */
+async function shownBy(first: UIMessage, changes: readonly Change[], areDistinct: boolean): Promise<Page> {
   const page = new Page();
   let message = first;
   await page.show(withIds(message, areDistinct));
@@ -32,7 +28,8 @@ describe('chunks between any two messages', () => {
 
   test('lead to the wanted message, or say that the page must restart', { timeout: 600_000 }, async () => {
     const holds = fc.asyncProperty(messages, anyChanges, async (first, changes) => {
-      await shownBy(first, changes, false);
+      const page = await shownBy(first, changes, false);
+      expect(page.had).toEqual(page.expected);
     });
     await fc.assert(holds, cases(1_000));
   });
@@ -40,6 +37,7 @@ describe('chunks between any two messages', () => {
   test('need no restart while closed steps stay', { timeout: 600_000 }, async () => {
     const holds = fc.asyncProperty(messages, growths, async (first, changes) => {
       const page = await shownBy(first, changes, true);
+      expect(page.had).toEqual(page.expected);
       expect(page.restarts).toBe(0);
     });
     await fc.assert(holds, cases(1_000));

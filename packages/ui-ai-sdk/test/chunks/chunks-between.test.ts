@@ -20,7 +20,11 @@ const requested = call({ state: 'approval-requested', ...input, approval: reques
 const approved = call({ state: 'approval-responded', ...input, approval: { ...request, approved: true } });
 const output = call({ state: 'output-available', ...input, output: 4 });
 const failed = call({ state: 'output-error', ...input, errorText: 'no' });
-const denied = call({ state: 'output-denied', ...input, approval: { ...request, approved: false, reason: 'No.' } });
+const denied = call({
+  state: 'output-denied',
+  ...input,
+  approval: { ...request, approved: false, reason: 'No.' },
+});
 
 function message(...parts: UIPart[]): UIMessage {
   return { id: 'e1', role: 'assistant', parts };
@@ -32,7 +36,11 @@ function nameOf(chunk: UIMessageChunk): string {
 }
 
 /** Returns the names of the chunks, after the SDK has read them into the message. */
-async function chunkNames(shown: UIMessage | undefined, wanted: UIMessage, isNewStream = false): Promise<unknown> {
+async function chunkNames(
+  shown: UIMessage | undefined,
+  wanted: UIMessage,
+  isNewStream = false,
+): Promise<unknown> {
   const difference = chunksBetween(shown, wanted, { isNewStream });
   if (difference.type === 'restart') return 'restart';
   // The texts that a stream has open are those that it has begun.
@@ -71,7 +79,11 @@ describe('a message that the page does not show', () => {
       'tool-input-delta {"a":1}',
       'tool-output-available',
     ]);
-    expect(await chunkNames(undefined, message(step, failed))).toEqual(['start', 'start-step', 'tool-input-error']);
+    expect(await chunkNames(undefined, message(step, failed))).toEqual([
+      'start',
+      'start-step',
+      'tool-input-error',
+    ]);
   });
 });
 
@@ -81,31 +93,117 @@ describe('the last step', () => {
     ['a longer text', [step, open('Hi')], [step, open('Hi there')], ['text-delta  there']],
     ['the end of a text', [step, open('Hi')], [step, done('Hi!')], ['text-delta !', 'text-end']],
     ['another text', [step, open('Hi')], [step, open('Ho')], ['reset-step', 'text-start', 'text-delta Ho']],
-    ['a text without the data of its provider', [step, { ...open('Hi'), providerMetadata: provider } as UIPart], [step, done('Hi')], ['reset-step', 'text-start', 'text-delta Hi', 'text-end']],
-    ['a text with the data of its provider', [step, open('Hi')], [step, { ...done('Hi'), providerMetadata: provider } as UIPart], ['text-end']],
-    ['a text that has ended', [step, done('Hi')], [step, open('Hi')], ['reset-step', 'text-start', 'text-delta Hi']],
-    ['a shorter step', [step, done('Hi'), done('Ho')], [step, done('Hi')], ['reset-step', 'text-start', 'text-delta Hi', 'text-end']],
-    ['another step', [step, done('Hi')], [step, done('Hi'), step, open('Ho')], ['start-step', 'text-start', 'text-delta Ho']],
+    [
+      'a text without the data of its provider',
+      [step, { ...open('Hi'), providerMetadata: provider } as UIPart],
+      [step, done('Hi')],
+      ['reset-step', 'text-start', 'text-delta Hi', 'text-end'],
+    ],
+    [
+      'a text with the data of its provider',
+      [step, open('Hi')],
+      [step, { ...done('Hi'), providerMetadata: provider } as UIPart],
+      ['text-end'],
+    ],
+    [
+      'a text that has ended',
+      [step, done('Hi')],
+      [step, open('Hi')],
+      ['reset-step', 'text-start', 'text-delta Hi'],
+    ],
+    [
+      'a shorter step',
+      [step, done('Hi'), done('Ho')],
+      [step, done('Hi')],
+      ['reset-step', 'text-start', 'text-delta Hi', 'text-end'],
+    ],
+    [
+      'another step',
+      [step, done('Hi')],
+      [step, done('Hi'), step, open('Ho')],
+      ['start-step', 'text-start', 'text-delta Ho'],
+    ],
     ['no step any more', [step, done('Hi'), step, open('Ho')], [step, done('Hi')], ['reset-step']],
-    ['the same step again', [step, done('Hi'), step], [step, done('Hi'), step, open('Ha')], ['text-start', 'text-delta Ha']],
-    ['more input', [step, streaming], [step, call({ state: 'input-streaming', rawInput: '{"a":1' })], ['tool-input-delta :1']],
+    [
+      'the same step again',
+      [step, done('Hi'), step],
+      [step, done('Hi'), step, open('Ha')],
+      ['text-start', 'text-delta Ha'],
+    ],
+    [
+      'more input',
+      [step, streaming],
+      [step, call({ state: 'input-streaming', rawInput: '{"a":1' })],
+      ['tool-input-delta :1'],
+    ],
     ['the whole input', [step, streaming], [step, available], ['tool-input-available']],
     ['a request', [step, available], [step, requested], ['tool-approval-request']],
     ['a decision', [step, requested], [step, approved], ['tool-approval-response']],
-    ['a request and its decision', [step, available], [step, approved], ['tool-approval-request', 'tool-approval-response']],
+    [
+      'a request and its decision',
+      [step, available],
+      [step, approved],
+      ['tool-approval-request', 'tool-approval-response'],
+    ],
     ['a denial', [step, requested], [step, denied], ['tool-approval-response', 'tool-output-denied']],
     ['an output', [step, available], [step, output], ['tool-output-available']],
     ['an error', [step, available], [step, failed], ['tool-output-error']],
     ['an output in place of an error', [step, failed], [step, output], ['tool-output-available']],
-    ['an output without the approval', [step, approved], [step, output], ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available']],
-    ['an output before the whole input', [step, streaming], [step, output], ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available']],
+    [
+      'an output without the approval',
+      [step, approved],
+      [step, output],
+      ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available'],
+    ],
+    [
+      'an output before the whole input',
+      [step, streaming],
+      [step, output],
+      ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available'],
+    ],
     ['a call without its output', [step, output], [step, available], ['reset-step', 'tool-input-available']],
-    ['an error in place of a denial', [step, denied], [step, { ...denied, state: 'output-error', errorText: 'no' } as UIPart], ['reset-step', 'tool-input-available', 'tool-approval-request', 'tool-approval-response', 'tool-output-error']],
-    ['another input', [step, available], [step, call({ state: 'input-available', input: { a: 2 } })], ['reset-step', 'tool-input-available']],
-    ['another tool', [step, call({ toolName: 'add', state: 'input-available', ...input }, 'dynamic-tool')], [step, call({ toolName: 'sum', state: 'input-available', ...input }, 'dynamic-tool')], ['reset-step', 'tool-input-available']],
-    ['no data of the provider', [step, { ...output, resultProviderMetadata: provider } as UIPart], [step, output], ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available']],
-    ['a message on the way', [step, done('Hi')], [step, done('Hi'), { type: 'steering-message', id: 'u2', parts: [] }], ['steering-message']],
-    ['new data', [step, { type: 'data-map', id: 'm', data: 1 }], [step, { type: 'data-map', id: 'm', data: 2 }], ['reset-step', 'data-map']],
+    [
+      'an error in place of a denial',
+      [step, denied],
+      [step, { ...denied, state: 'output-error', errorText: 'no' } as UIPart],
+      [
+        'reset-step',
+        'tool-input-available',
+        'tool-approval-request',
+        'tool-approval-response',
+        'tool-output-error',
+      ],
+    ],
+    [
+      'another input',
+      [step, available],
+      [step, call({ state: 'input-available', input: { a: 2 } })],
+      ['reset-step', 'tool-input-available'],
+    ],
+    [
+      'another tool',
+      [step, call({ toolName: 'add', state: 'input-available', ...input }, 'dynamic-tool')],
+      [step, call({ toolName: 'sum', state: 'input-available', ...input }, 'dynamic-tool')],
+      ['reset-step', 'tool-input-available'],
+    ],
+    [
+      'no data of the provider',
+      [step, { ...output, resultProviderMetadata: provider } as UIPart],
+      [step, output],
+      ['reset-step', 'tool-input-start', 'tool-input-delta {"a":1}', 'tool-output-available'],
+    ],
+    [
+      'a message on the way',
+      [step, done('Hi')],
+      [step, done('Hi'), { type: 'steering-message', id: 'u2', parts: [] }],
+      ['steering-message'],
+    ],
+    [
+      'new data',
+      [step, { type: 'data-map', id: 'm', data: 1 }],
+      [step, { type: 'data-map', id: 'm', data: 2 }],
+      ['reset-step', 'data-map'],
+    ],
   ])('%s', async (_, shown, wanted, expected) => {
     expect(await chunkNames(message(...shown), message(...wanted))).toEqual(expected);
   });
@@ -120,7 +218,9 @@ describe('the last step', () => {
     const again = ['reset-step', 'text-start', 'text-delta Hi'];
     expect(await chunkNames(shown, shown, true)).toEqual(again);
     expect(await chunkNames(message(step, done('Hi')), message(step, done('Hi')), true)).toEqual([]);
-    expect(await chunkNames(message(step, streaming), message(step, available), true)).toEqual(['tool-input-available']);
+    expect(await chunkNames(message(step, streaming), message(step, available), true)).toEqual([
+      'tool-input-available',
+    ]);
   });
 
   test('stays the same object when all parts are shown', () => {
@@ -141,10 +241,22 @@ describe('earlier steps', () => {
     ['another text', message(step, done('Hi'), ...later), message(step, done('Ha'), ...later)],
     ['a longer text', message(step, open('Hi'), ...later), message(step, open('Hi there'), ...later)],
     ['more input', message(step, streaming, ...later), message(step, available, ...later)],
-    ['a result of a call whose id the last step repeats', message(step, available, step, available), message(step, output, step, available)],
-    ['a request that another call has', message(step, denied, step, available), message(step, denied, step, requested)],
+    [
+      'a result of a call whose id the last step repeats',
+      message(step, available, step, available),
+      message(step, output, step, available),
+    ],
+    [
+      'a request that another call has',
+      message(step, denied, step, available),
+      message(step, denied, step, requested),
+    ],
     ['two steps taken back', message(step, done('Hi'), step, done('Ho'), step), message(step, done('Hi'))],
-    ['a message on the way before the last step', message(step, done('Hi'), step), message(step, done('Hi'), { type: 'steering-message', id: 'u2', parts: [] }, step, done('Ho'))],
+    [
+      'a message on the way before the last step',
+      message(step, done('Hi'), step),
+      message(step, done('Hi'), { type: 'steering-message', id: 'u2', parts: [] }, step, done('Ho')),
+    ],
     ['another message', message(step, done('Hi')), { ...message(step, done('Hi')), id: 'e2' }],
   ])('%s: restart', (_, shown, wanted) => {
     expect(chunksBetween(shown, wanted)).toEqual({ type: 'restart' });

@@ -37,7 +37,11 @@ describe('the parts of an assistant message', () => {
 
   test.each<[string, AssistantPart, object]>([
     ['text', { type: 'text', text: 'Hi' }, { type: 'text', text: 'Hi', state: 'done' }],
-    ['reasoning', { type: 'reasoning', text: 'So' }, { type: 'reasoning', id: '1', text: 'So', state: 'done' }],
+    [
+      'reasoning',
+      { type: 'reasoning', text: 'So' },
+      { type: 'reasoning', id: '1', text: 'So', state: 'done' },
+    ],
     [
       'a file',
       { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' }, filename: 'a.png' },
@@ -65,7 +69,10 @@ describe('the parts of an assistant message', () => {
     ],
     [
       'a document source',
-      { type: 'source', source: { sourceType: 'document', id: 's2', mediaType: 'text/plain', title: 'Y', filename: 'y' } },
+      {
+        type: 'source',
+        source: { sourceType: 'document', id: 's2', mediaType: 'text/plain', title: 'Y', filename: 'y' },
+      },
       { type: 'source-document', sourceId: 's2', mediaType: 'text/plain', title: 'Y', filename: 'y' },
     ],
     [
@@ -73,7 +80,11 @@ describe('the parts of an assistant message', () => {
       { type: 'custom', kind: 'openai.item', providerOptions: provider },
       { type: 'custom', kind: 'openai.item', providerMetadata: provider },
     ],
-    ['a custom part without a provider', { type: 'custom', kind: 'item' }, { type: 'custom', kind: 'custom.item' }],
+    [
+      'a custom part without a provider',
+      { type: 'custom', kind: 'item' },
+      { type: 'custom', kind: 'custom.item' },
+    ],
   ])('%s', async (_, part, shown) => {
     const parts = partsOf([part]);
     expect(parts).toEqual([{ type: 'step-start' }, shown]);
@@ -82,7 +93,10 @@ describe('the parts of an assistant message', () => {
   });
 
   test('an empty text is omitted, and a message with nothing else', () => {
-    const empty: AssistantPart[] = [{ type: 'text', text: '' }, { type: 'reasoning', text: '' }];
+    const empty: AssistantPart[] = [
+      { type: 'text', text: '' },
+      { type: 'reasoning', text: '' },
+    ];
     expect(partsOf([...empty, { type: 'text', text: 'Hi' }])).toHaveLength(2);
     expect(partsOf(empty)).toEqual([]);
   });
@@ -98,17 +112,31 @@ describe('a call that has its result', () => {
   const call: AssistantPart = { type: 'tool-call', toolCallId: 'c1', toolName: 'add', input: { a: 1 } };
 
   function resultPart(output: ToolOutput, options = {}): UIMessage['parts'][number] | undefined {
-    const result = toolMessage([{ type: 'tool-result', toolCallId: 'c1', toolName: 'add', output }], { id: 'm2' });
+    const result = toolMessage([{ type: 'tool-result', toolCallId: 'c1', toolName: 'add', output }], {
+      id: 'm2',
+    });
     return toUIMessages(withConversation(assistantMessage([call]), result), options)[0]?.parts[1];
   }
 
   const shown = { type: 'tool-add', toolCallId: 'c1', input: { a: 1 } };
 
   test.each<[ToolOutput, object]>([
-    [{ type: 'text', value: 'one' }, { state: 'output-available', output: 'one' }],
-    [{ type: 'json', value: [1] }, { state: 'output-available', output: [1] }],
-    [{ type: 'error-text', value: 'no' }, { state: 'output-error', errorText: 'no' }],
-    [{ type: 'error-json', value: { no: 1 } }, { state: 'output-error', errorText: '{"no":1}' }],
+    [
+      { type: 'text', value: 'one' },
+      { state: 'output-available', output: 'one' },
+    ],
+    [
+      { type: 'json', value: [1] },
+      { state: 'output-available', output: [1] },
+    ],
+    [
+      { type: 'error-text', value: 'no' },
+      { state: 'output-error', errorText: 'no' },
+    ],
+    [
+      { type: 'error-json', value: { no: 1 } },
+      { state: 'output-error', errorText: '{"no":1}' },
+    ],
     [
       { type: 'execution-denied', reason: 'Too much.' },
       { state: 'output-denied', approval: { id: 'm2:c1', approved: false, reason: 'Too much.' } },
@@ -135,7 +163,11 @@ describe('a call that has its result', () => {
   });
 
   test('has an error when its result is missing', () => {
-    expect(partsOf([call])[1]).toEqual({ ...shown, state: 'output-error', errorText: 'No result was recorded.' });
+    expect(partsOf([call])[1]).toEqual({
+      ...shown,
+      state: 'output-error',
+      errorText: 'No result was recorded.',
+    });
   });
 
   test('that the provider ran has its result in the same part, also when it comes a message later', () => {
@@ -180,7 +212,11 @@ describe('user messages', () => {
 
   test('have no tags of the session in their metadata', async () => {
     const { state } = await session({ driver: scriptedDriver('Hi.') });
-    expect(toUIMessages(state)[0]).toEqual({ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Go.' }] });
+    expect(toUIMessages(state)[0]).toEqual({
+      id: 'u1',
+      role: 'user',
+      parts: [{ type: 'text', text: 'Go.' }],
+    });
   });
 
   test('of a conversation that repeats a message have ids of their own', () => {
@@ -206,7 +242,10 @@ describe('an execution', () => {
   const add = tool({ name: 'add', description: 'Adds.', inputSchema: object, execute: () => 4 });
 
   test('is one message with its id, and a step-start part before each step', async () => {
-    const { state } = await session({ driver: scriptedDriver({ calls: { add: {} } }, 'Four.'), tools: [add] });
+    const { state } = await session({
+      driver: scriptedDriver({ calls: { add: {} } }, 'Four.'),
+      tools: [add],
+    });
     const [, message] = toUIMessages(state);
     expect(message).toMatchObject({ id: state.executionId, role: 'assistant' });
     expect(message?.parts.map(({ type }) => type)).toEqual(['step-start', 'tool-add', 'step-start', 'text']);
@@ -235,7 +274,7 @@ describe('an execution', () => {
     const next = state.forNextExecution(state.updatedAt);
     expect(toUIMessages(next)[1]).not.toHaveProperty('metadata');
     const { executions: summaries } = await runtime.executions(sessionId);
-    const executions = new Map(summaries.map((summary) => [summary.executionId as string, summary]));
+    const executions = new Map(summaries.map((summary) => [summary.executionId, summary]));
     expect(toUIMessages(next, { executions })[1]?.metadata).toEqual({ ...metadata, model: null });
   });
 
@@ -289,7 +328,13 @@ describe('an execution', () => {
 });
 
 describe('a call that waits', () => {
-  const pay = tool({ name: 'pay', description: 'Pays.', inputSchema: object, needsApproval: true, execute: () => 'paid' });
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: object,
+    needsApproval: true,
+    execute: () => 'paid',
+  });
 
   test('for approval has the id of its request, which the closed step keeps', async () => {
     const driver = scriptedDriver({ calls: { pay: { sum: 1 } } }, 'Done.');
@@ -338,7 +383,10 @@ describe('a call that waits', () => {
   });
 
   test('in a subagent is a part behind the call of the subagent, with the id of its execution', async () => {
-    const inner = createAgentLoop({ driver: scriptedDriver({ calls: { pay: { sum: 1 } } }, 'Paid.'), tools: [pay] });
+    const inner = createAgentLoop({
+      driver: scriptedDriver({ calls: { pay: { sum: 1 } } }, 'Paid.'),
+      tools: [pay],
+    });
     const research = subagent({ name: 'research', description: 'Finds out.', loop: inner });
     const driver = scriptedDriver({ calls: { research: { prompt: 'Look.' } } }, 'Done.');
     const { runtime, sessionId, state } = await session({ driver, tools: [research] });

@@ -56,14 +56,26 @@ export async function recordedSession({ responses, acts }: Script): Promise<read
     description: 'The user sends a message meanwhile.',
     inputSchema: object,
     execute: async (_, context) => {
-      await runtime.enqueue(sessionId, { type: 'message', content: 'Wait!' }, { id: `m-${context.toolCallId}` });
+      await runtime.enqueue(
+        sessionId,
+        { type: 'message', content: 'Wait!' },
+        { id: `m-${context.toolCallId}` },
+      );
       clock.advance(10_000); // the worker reads its inbox
       for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
       return 'sent';
     },
   });
-  const agents = { all: createAgentLoop({ driver: writingDriver(responses), clock, tools: [...tools(clock), steer] }) };
-  const onSessionEvent = ({ type, ...event }: { readonly type: string; readonly session?: unknown }): void => {
+  const agents = {
+    all: createAgentLoop({ driver: writingDriver(responses), clock, tools: [...tools(clock), steer] }),
+  };
+  const onSessionEvent = ({
+    type,
+    ...event
+  }: {
+    readonly type: string;
+    readonly session?: unknown;
+  }): void => {
     if (type === 'session-saved') recorder.save((event.session as AgentSession).state);
   };
   const runtime = new SessionRuntime({ store, clock, agents, onEvent: recorder.onEvent, onSessionEvent });
@@ -81,7 +93,12 @@ export async function recordedSession({ responses, acts }: Script): Promise<read
 export async function continuedFrom(saved: AgentState, { responses }: Script): Promise<readonly LiveState[]> {
   const recorder = new Recorder();
   const clock = manualClock(1_000_000);
-  const steer = tool({ name: 'steer', description: 'Does nothing.', inputSchema: object, execute: () => 'sent' });
+  const steer = tool({
+    name: 'steer',
+    description: 'Does nothing.',
+    inputSchema: object,
+    execute: () => 'sent',
+  });
   const loop = createAgentLoop({ driver: writingDriver(responses), clock, tools: [...tools(clock), steer] });
   const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(saved)));
   recorder.save(restored);
@@ -96,7 +113,8 @@ class Recorder {
   readonly onEvent = (event: AgentEvent): void => {
     const { state } = event;
     if (event.type === 'inference-delta') this.partial = withDelta(this.partial, event);
-    else if (state.currentStep?.id !== this.partial?.stepId || event.type === 'step-restarted') this.partial = undefined;
+    else if (state.currentStep?.id !== this.partial?.stepId || event.type === 'step-restarted')
+      this.partial = undefined;
     this.states.push({ state, partial: this.partial, isSaved: false });
   };
 
@@ -155,8 +173,16 @@ function pieces(text: string, pace: number): readonly string[] {
 }
 
 function tools(clock: ReturnType<typeof manualClock>) {
-  const asking = tool({ name: 'pay', description: 'Pays.', inputSchema: object, needsApproval: true, execute: () => 'paid' });
-  const inner = scriptedDriver(...Array.from({ length: 20 }, () => [{ calls: { pay: { sum: 1 } } }, 'Found.']).flat());
+  const asking = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: object,
+    needsApproval: true,
+    execute: () => 'paid',
+  });
+  const inner = scriptedDriver(
+    ...Array.from({ length: 20 }, () => [{ calls: { pay: { sum: 1 } } }, 'Found.']).flat(),
+  );
   return [
     tool({ name: 'add', description: 'Adds.', inputSchema: object, execute: (input) => ({ input, sum: 3 }) }),
     tool({
@@ -181,7 +207,8 @@ function actionOf(state: AgentState, act: UserAct, index: number): SessionAction
   if (act === 'stop') return cancel();
   const [approval] = pendingApprovals(state);
   const [question] = pendingQuestions(state);
-  if (act === 'message' || (!approval && !question)) return sendMessage(`And ${index}?`, { id: `next-${index}` });
+  if (act === 'message' || (!approval && !question))
+    return sendMessage(`And ${index}?`, { id: `next-${index}` });
   if (approval) {
     if (act === 'no') return deny(approval, { reason: 'Too much.' });
     return approve(approval, act === 'other' ? { input: { sum: 2 } } : { by: 'Ada', reason: 'Fine.' });

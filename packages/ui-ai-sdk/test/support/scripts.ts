@@ -22,9 +22,16 @@ const parts: fc.Arbitrary<readonly AssistantPart[]> = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(tools, input).map(([name, args]) => [call(name, args)]) },
   constant({ type: 'tool-call', toolCallId: '', toolName: 'add', input: '{"a', invalid: 'not JSON' }),
   constant({ type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } }),
-  constant({ type: 'reasoning-file', mediaType: 'image/png', data: { type: 'url', url: 'https://x.example/a' } }),
+  constant({
+    type: 'reasoning-file',
+    mediaType: 'image/png',
+    data: { type: 'url', url: 'https://x.example/a' },
+  }),
   constant({ type: 'source', source: { sourceType: 'url', id: 's1', url: 'https://x.example', title: 'X' } }),
-  constant({ type: 'source', source: { sourceType: 'document', id: 's2', mediaType: 'text/plain', title: 'Y' } }),
+  constant({
+    type: 'source',
+    source: { sourceType: 'document', id: 's2', mediaType: 'text/plain', title: 'Y' },
+  }),
   constant({ type: 'custom', kind: 'openai.item', providerOptions: { openai: { id: 'i1' } } }),
   fc.constantFrom<readonly AssistantPart[]>(
     [
@@ -38,7 +45,10 @@ const parts: fc.Arbitrary<readonly AssistantPart[]> = fc.oneof(
 const responses: fc.Arbitrary<WrittenResponse> = fc.record({
   content: fc.array(parts, { maxLength: 4 }).map((all) => all.flat()),
   pace: fc.constantFrom(0, 2, 5, 100),
-  isFailed: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  isFailed: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
 });
 
 const acts = fc.constantFrom<UserAct[]>('yes', 'yes', 'other', 'no', 'message', 'stop');

@@ -6,7 +6,9 @@ type ToolPart = Extract<UIPart, { readonly toolCallId: string }>;
 
 const texts = fc.string({ maxLength: 12 });
 const someText = fc.string({ minLength: 1, maxLength: 12 });
-const json = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant({ constructor: { prototype: 1 } })).map(clean);
+const json = fc
+  .oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant({ constructor: { prototype: 1 } }))
+  .map(clean);
 const metadata = fc.dictionary(fc.constantFrom('openai', 'google'), fc.dictionary(someText, texts), {
   minKeys: 1,
   noNullPrototype: true,
@@ -17,11 +19,11 @@ function clean(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function record<T extends object>(required: { [K in keyof T]: fc.Arbitrary<T[K]> }, optional: object = {}) {
-  return fc.record({ ...required, ...optional } as Record<string, fc.Arbitrary<unknown>>, {
-    requiredKeys: Object.keys(required),
-    noNullPrototype: true,
-  });
+type Members = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+
+function record(required: Members, optional: Members = {}): fc.Arbitrary<object> {
+  const all: Record<string, fc.Arbitrary<unknown>> = { ...required, ...optional };
+  return fc.record(all, { requiredKeys: Object.keys(required), noNullPrototype: true });
 }
 
 const open = record({ state: fc.constant('streaming') }, { providerMetadata: metadata });
@@ -58,7 +60,11 @@ const callStates = fc.oneof(
   record({ state: fc.constant('input-streaming') }, { rawInput: someText }),
   record({ state: fc.constant('input-available'), input: json }),
   record({ state: fc.constant('approval-requested'), input: json, approval }),
-  record({ state: fc.constant('approval-responded'), input: json, approval: fc.oneof(decided(true), decided(false)) }),
+  record({
+    state: fc.constant('approval-responded'),
+    input: json,
+    approval: fc.oneof(decided(true), decided(false)),
+  }),
   record(
     { state: fc.constant('output-available'), input: json, output: json },
     { approval: decided(true), ...results },
@@ -90,7 +96,12 @@ const parts = fc.oneof(
 export type Change =
   /** An open step has open texts and inputs also when another step follows. */
   | { readonly type: 'append' | 'step' | 'openStep'; readonly parts: readonly UIPart[] }
-  | { readonly type: 'text' | 'earlyText'; readonly nth: number; readonly text: string; readonly isDone: boolean }
+  | {
+      readonly type: 'text' | 'earlyText';
+      readonly nth: number;
+      readonly text: string;
+      readonly isDone: boolean;
+    }
   | { readonly type: 'otherText'; readonly nth: number; readonly to: object }
   | { readonly type: 'call' | 'earlyCall'; readonly nth: number; readonly to: object }
   | { readonly type: 'cutStep'; readonly keep: number; readonly parts: readonly UIPart[] }
@@ -105,19 +116,26 @@ export type Change =
 const someParts = fc.array(parts, { maxLength: 3 });
 const of = (weight: number, type: string, members: object = {}) => ({
   weight,
-  arbitrary: fc.record({ type: fc.constant(type), ...members }, { noNullPrototype: true }) as fc.Arbitrary<Change>,
+  arbitrary: fc.record(
+    { type: fc.constant(type), ...members },
+    { noNullPrototype: true },
+  ) as fc.Arbitrary<Change>,
 });
 const growth = [
   of(4, 'append', { parts: someParts }),
   of(3, 'step', { parts: someParts }),
   of(4, 'text', { nth: fc.nat(3), text: texts, isDone: fc.boolean() }),
   of(6, 'call', { nth: fc.nat(3), to: callStates }),
-  of(1, 'metadata', { metadata: fc.record({ status: fc.constantFrom('inProgress', 'completed'), cost: fc.double() }) }),
+  of(1, 'metadata', {
+    metadata: fc.record({ status: fc.constantFrom('inProgress', 'completed'), cost: fc.double() }),
+  }),
   of(2, 'reconnect'),
 ];
 const setbacks = [
   of(2, 'otherText', { nth: fc.nat(3), to: text }),
- of(2, 'cutStep', { keep: fc.nat(3), parts: someParts }), of(2, 'dropStep', { parts: someParts })];
+  of(2, 'cutStep', { keep: fc.nat(3), parts: someParts }),
+  of(2, 'dropStep', { parts: someParts }),
+];
 const damage = [
   of(2, 'openStep', { parts: someParts }),
   of(2, 'earlyText', { nth: fc.nat(6), text: texts, isDone: fc.boolean() }),
@@ -131,7 +149,10 @@ const damage = [
 /** Changes after which a message has all that was closed before. */
 export const growths = fc.array(fc.oneof(...growth, ...setbacks), { maxLength: 8, size: 'max' });
 /** Any changes. */
-export const anyChanges = fc.array(fc.oneof(...growth, ...setbacks, ...damage), { maxLength: 8, size: 'max' });
+export const anyChanges = fc.array(fc.oneof(...growth, ...setbacks, ...damage), {
+  maxLength: 8,
+  size: 'max',
+});
 
 export const firstParts = fc.array(parts, { minLength: 0, maxLength: 4 });
 
@@ -157,11 +178,17 @@ export function changed(message: UIMessage, change: Change): UIMessage {
     case 'text':
       return { ...message, parts: withPart(before, start + change.nth, (part) => grownText(part, change)) };
     case 'otherText':
-      return { ...message, parts: withPart(before, start + change.nth, (part) => otherText(part, change.to)) };
+      return {
+        ...message,
+        parts: withPart(before, start + change.nth, (part) => otherText(part, change.to)),
+      };
     case 'earlyText':
       return { ...message, parts: withPart(before, change.nth, (part) => grownText(part, change)) };
     case 'call':
-      return { ...message, parts: withPart(before, start + change.nth, (part) => grownCall(part, change.to)) };
+      return {
+        ...message,
+        parts: withPart(before, start + change.nth, (part) => grownCall(part, change.to)),
+      };
     case 'earlyCall':
       return { ...message, parts: withPart(before, change.nth, (part) => grownCall(part, change.to)) };
     case 'metadata':
@@ -186,7 +213,10 @@ function closed(all: readonly UIPart[]): UIPart[] {
   });
 }
 
-function grownText(part: UIPart, { text: added, isDone }: Extract<Change, { type: 'text' | 'earlyText' }>): UIPart {
+function grownText(
+  part: UIPart,
+  { text: added, isDone }: Extract<Change, { type: 'text' | 'earlyText' }>,
+): UIPart {
   if ((part.type !== 'text' && part.type !== 'reasoning') || part.state !== 'streaming') return part;
   return { ...part, text: part.text + added, state: isDone ? 'done' : 'streaming' };
 }
@@ -199,7 +229,7 @@ function grownCall(part: UIPart, to: object): UIPart {
   if (!isCall(part)) return part;
   const input = 'input' in to && part.input !== undefined ? { input: part.input } : {};
   const isLonger = part.state === 'input-streaming' && 'rawInput' in to;
-  const rawInput = isLonger ? { rawInput: `${part.rawInput ?? ''}${to.rawInput}` } : {};
+  const rawInput = isLonger ? { rawInput: `${part.rawInput ?? ''}${String(to.rawInput)}` } : {};
   return { ...withoutState(part), ...to, ...input, ...rawInput } as ToolPart;
 }
 
