@@ -4,6 +4,7 @@ import type { ExecutionSummary } from '@holdfast/core/store';
 
 /** Facts about an execution, as metadata of its UI message. A number that is unknown is `null`. */
 export interface ExecutionMetadata {
+  /** `suspended` while the execution waits for a person or an event. */
   readonly status: ExecutionStatus;
   /** The model of the last step; `null` when it is unknown. */
   readonly model: string | null;
