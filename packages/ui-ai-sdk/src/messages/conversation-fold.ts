@@ -133,6 +133,7 @@ export class ConversationFold {
 }
 
 function messageOf({ id, parts }: Group): UIMessage {
+  Object.freeze(parts);
   return Object.freeze({ id, role: 'assistant', parts });
 }
 

@@ -42,10 +42,11 @@ const checkOptions = optionsCheck<ToUIMessagesOptions>('toUIMessages', {
 interface Folded {
   readonly options: PartOptions;
   readonly fold: ConversationFold;
-  list: List<Message>;
+  readonly list: List<Message>;
 }
 
-const conversations = new LineageCache<Folded>();
+/** `undefined` while a conversation is folded, and after `isDynamicTool` has thrown. */
+const conversations = new LineageCache<Folded | undefined>();
 
 /**
  * Returns the conversation of a state as UI messages of the AI SDK, the open step included. All that one execution added
@@ -85,13 +86,9 @@ function foldOf(list: List<Message>, options: PartOptions): ConversationFold {
   const known = conversations.get(list);
   const isKnown = known !== undefined && isSameOptions(known.options, options);
   const added = isKnown ? list.since(known.list) : undefined;
-  if (isKnown && added) {
-    for (const message of added) known.fold.add(message);
-    known.list = list;
-    return known.fold;
-  }
-  const fold = new ConversationFold(options);
-  for (const message of list) fold.add(message);
+  const fold = isKnown && added ? known.fold : new ConversationFold(options);
+  conversations.set(list, undefined);
+  for (const message of added ?? list) fold.add(message);
   conversations.set(list, { options, fold, list });
   return fold;
 }
