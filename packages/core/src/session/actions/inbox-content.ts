@@ -215,8 +215,9 @@ export function withMessageAfter(
   message: UserMessage,
   at: Instant,
 ): AgentState {
-  const { executionId } = state;
-  const tagged = executionId === undefined ? message : withExecutionTag(message, executionId);
+  const { executionId, currentStep } = state;
+  const tagged =
+    executionId === undefined ? message : withExecutionTag(message, executionId, currentStep?.id);
   return state.withMessages(messages.append(tagged), at);
 }
 

@@ -5,7 +5,8 @@ import { assembleMessage, TAG_NAMES } from './messages.ts';
 
 /**
  * The origin of a message. A step adds these tags to the metadata of every message that it adds to the conversation. A
- * user message that an action or the inbox adds to a session has `execution_id` alone.
+ * user message that an action or the inbox adds to a session has `execution_id`, and `step_id` if it was added while a
+ * step was open.
  */
 export interface MessageTags {
   readonly step_id: StepId;
@@ -26,10 +27,18 @@ export function metadataOf(tags: MessageTags): JsonObject {
   return Object.freeze(tags as JsonObject & MessageTags);
 }
 
-/** Returns a copy of a user message with the tag of the execution that responds to it. */
-export function withExecutionTag(message: UserMessage, executionId: ExecutionId): Message {
+/**
+ * Returns a copy of a user message with the tag of the execution that responds to it. `stepId` names the step that is open:
+ * the message will stand before the messages of this step, although it was added after the step began.
+ */
+export function withExecutionTag(
+  message: UserMessage,
+  executionId: ExecutionId,
+  stepId: StepId | undefined,
+): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;
-  const metadata = Object.freeze({ ...own, execution_id: executionId });
+  const step = stepId === undefined ? {} : { step_id: stepId };
+  const metadata = Object.freeze({ ...own, ...step, execution_id: executionId });
   return assembleMessage(role, { id, createdAt, content, providerOptions, metadata });
 }
 

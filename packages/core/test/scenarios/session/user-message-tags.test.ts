@@ -37,6 +37,19 @@ describe('a user message of a session', () => {
     ]);
   });
 
+  test('that is added while a step is open has the tag of the step', async () => {
+    const made = world({ needsApproval: true });
+    const runtime = made.process([call(1), 'Done.']);
+    const { sessionId } = await runtime.create({ definition });
+    const { state: waiting } = await runtime.execute(sessionId, sendMessage('One.'));
+    const { state } = await runtime.execute(sessionId, sendMessage('Two.'));
+    const { executionId, currentStep } = waiting;
+    expect(users(expectSound(state)).map(({ metadata }) => metadata)).toEqual([
+      { execution_id: executionId },
+      { execution_id: executionId, step_id: currentStep?.id },
+    ]);
+  });
+
   test('changes nothing in what a model sees: the messages, without finished tool work', async () => {
     const made = world();
     const driver = scriptedDriver(call(1), 'Paid.', call(2), 'Paid again.');
