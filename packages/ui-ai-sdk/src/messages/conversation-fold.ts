@@ -19,6 +19,8 @@ interface Group {
 interface NewUserMessage {
   readonly shown: UIMessage;
   readonly executionId: string | undefined;
+  /** The step that was open when the message was added. The messages of the step stand behind it. */
+  readonly stepId: string | undefined;
 }
 
 /** The UI messages of a conversation, with the last execution apart, because it may continue. */
@@ -29,6 +31,8 @@ export interface FoldedConversation {
   readonly last: { readonly id: string; readonly key: string; readonly parts: readonly UIPart[] } | undefined;
   /** The user messages after it. */
   readonly after: readonly UIMessage[];
+  /** The user messages that were added while the open step was open. They stand behind its parts. */
+  readonly duringStep: readonly UIPart[];
 }
 
 /** Folds a conversation into UI messages, one message at a time. */
@@ -50,13 +54,18 @@ export class ConversationFold {
     else if (message.role === 'tool') this.addResults(message);
   }
 
-  /** Returns the UI messages. `active`: the id of the execution that continues, which can have no message yet. */
-  folded(active: string | undefined): FoldedConversation {
+  /**
+   * Returns the UI messages. `active`: the id of the execution that continues, which can have no message yet; `openStepId`:
+   * the id of its open step.
+   */
+  folded(active: string | undefined, openStepId: string | undefined): FoldedConversation {
     const { last, before } = this;
-    const { steering, others } = this.splitUnread(active);
+    const duringStep = this.unread.filter(isDuring(openStepId)).map(steeringPart);
+    const { steering, others } = this.splitUnread(active, openStepId);
     const after = others.map(({ shown }) => shown);
-    if (last === undefined) return { before: [...before, ...after], last, after: [] };
-    return { before, last: { ...last, parts: [...last.parts, ...steering.map(steeringPart)] }, after };
+    if (last === undefined) return { before: [...before, ...after], last, after: [], duringStep };
+    const parts = [...last.parts, ...steering.map(steeringPart)];
+    return { before, last: { ...last, parts }, after, duringStep };
   }
 
   /** Returns an id that no UI message has: the id itself, unless the conversation repeats it. */
@@ -70,7 +79,7 @@ export class ConversationFold {
     const { content, metadata = {} } = message;
     const {
       execution_id: executionId,
-      step_id: _step,
+      step_id: stepId,
       agent_id: _agent,
       is_trace: _trace,
       ...own
@@ -81,14 +90,17 @@ export class ConversationFold {
       ...(Object.keys(own).length > 0 && { metadata: own }),
       parts: userParts(content, this.options),
     });
-    this.unread.push({ shown, executionId: typeof executionId === 'string' ? executionId : undefined });
+    this.unread.push({ shown, executionId: textOf(executionId), stepId: textOf(stepId) });
   }
 
   private addStep(message: AssistantMessage): void {
     const key = executionIdOf(message) ?? message.id;
-    const { parts } = this.groupFor(key);
-    const options = { ...this.options, stepId: stepIdOf(message), stateOf: withoutResult };
+    const stepId = stepIdOf(message);
+    const duringStep = this.unread.filter(isDuring(stepId)).map(steeringPart);
+    const { parts } = this.groupFor(key, stepId);
+    const options = { ...this.options, stepId, stateOf: withoutResult };
     addStep(parts, () => addContent(parts, message.content, options));
+    parts.push(...duringStep);
   }
 
   private addResults(message: ToolMessage): void {
@@ -97,8 +109,8 @@ export class ConversationFold {
   }
 
   /** Returns the UI message to which the next step of an execution belongs. */
-  private groupFor(key: string): Group {
-    const { steering, others } = this.splitUnread(key);
+  private groupFor(key: string, stepId: string): Group {
+    const { steering, others } = this.splitUnread(key, stepId);
     this.unread = [];
     const { last } = this;
     last?.parts.push(...steering.map(steeringPart));
@@ -111,13 +123,18 @@ export class ConversationFold {
 
   /**
    * Separates the user messages that the last execution used on its way. A message without the tag of an execution
-   * belongs to the execution that continues.
+   * belongs to the execution that continues. Messages that were added during the next step are omitted.
    */
-  private splitUnread(next: string | undefined): {
+  private splitUnread(
+    next: string | undefined,
+    stepId: string | undefined,
+  ): {
     readonly steering: readonly NewUserMessage[];
     readonly others: readonly NewUserMessage[];
   } {
-    const { unread, last } = this;
+    const { last } = this;
+    const isLater = isDuring(stepId);
+    const unread = this.unread.filter((message) => !isLater(message));
     const isOther = ({ executionId = next }: NewUserMessage) =>
       last === undefined || executionId !== last.key;
     const first = unread.findIndex(isOther);
@@ -130,6 +147,14 @@ export class ConversationFold {
     this.ids.add(free);
     return free;
   }
+}
+
+function isDuring(step: string | undefined): (message: NewUserMessage) => boolean {
+  return ({ stepId }) => stepId !== undefined && stepId === step;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function messageOf({ id, parts }: Group): UIMessage {
@@ -150,6 +175,5 @@ function withoutResult({ input }: ToolCallPart): ToolPartState {
 }
 
 function stepIdOf({ id, metadata }: Message): string {
-  const stepId = metadata?.['step_id'];
-  return typeof stepId === 'string' ? stepId : id;
+  return textOf(metadata?.['step_id']) ?? id;
 }

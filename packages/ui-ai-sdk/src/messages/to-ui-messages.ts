@@ -63,13 +63,15 @@ export function toUIMessages(state: AgentState, options: ToUIMessagesOptions = {
   const { isDynamicTool = isNeverDynamic, hasProviderMetadata = false, metadataOf = allFacts } = rest;
   const partOptions = { isDynamicTool, hasProviderMetadata };
   const fold = foldOf(state.messages, partOptions);
-  const { executionId, hasActiveExecution } = state;
-  const { before, last, after } = fold.folded(hasActiveExecution ? executionId : undefined);
+  const { executionId, hasActiveExecution, currentStep } = state;
+  const active = hasActiveExecution ? executionId : undefined;
+  const { before, last, after, duringStep } = fold.folded(active, currentStep?.id);
   const isLast = last?.key === executionId;
   const isLastOpen = isLast && after.length === 0;
   const metadata = metadataFor(state, metadataOf);
   const open: UIPart[] = isLastOpen ? [...(last?.parts ?? [])] : [];
   addOpenStep(open, state, partial, partOptions);
+  open.push(...duringStep);
   const messages = [...before];
   if (last && !isLastOpen)
     messages.push(assistantMessage(last.id, last.parts, isLast ? metadata : undefined));

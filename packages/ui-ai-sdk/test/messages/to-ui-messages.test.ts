@@ -209,6 +209,27 @@ describe('a call that waits', () => {
     ]);
   });
 
+  test('and gets a message meanwhile has it behind its step, before and after the step is closed', async () => {
+    const driver = scriptedDriver({ calls: { pay: {} } }, { calls: { pay: {} } }, 'Done.');
+    const { runtime, sessionId } = await session({ driver, tools: [pay] });
+    const types = ({ parts }: UIMessage): string => parts.map(({ type }) => type).join(' ');
+    const shown: string[][] = [];
+    for (const id of ['u2', 'u3']) {
+      const { state } = await runtime.execute(sessionId, sendMessage('Hurry.', { id }));
+      shown.push(toUIMessages(state).map(types));
+      const [waiting] = pendingApprovals(state);
+      shown.push(toUIMessages((await runtime.execute(sessionId, approve(waiting ?? ''))).state).map(types));
+    }
+    const first = 'step-start tool-pay steering-message';
+    const second = `${first} step-start tool-pay`;
+    expect(shown).toEqual([
+      ['text', first],
+      ['text', second],
+      ['text', `${second} steering-message`],
+      ['text', `${second} steering-message step-start text`],
+    ]);
+  });
+
   test('for an answer has the input', async () => {
     const ask = tool({ name: 'ask', description: 'Asks.', inputSchema: object });
     const { state } = await session({ driver: scriptedDriver({ calls: { ask: { q: 1 } } }), tools: [ask] });
