@@ -59,7 +59,7 @@ export async function runAttempt(
       : startWithTimeout(attempt, tool, validation, context));
     attempt.running = undefined;
     const outcome = outcomeOfReturned(tool, returned, execution.call, options);
-    return { outcome: outcome instanceof Promise ? await outcome : outcome };
+    return { outcome: outcome instanceof Promise ? await outcomeInTime(outcome, execution, context) : outcome };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {
@@ -77,6 +77,15 @@ export async function runAttempt(
       };
     return failureOf(error, attempt.running, execution, options);
   }
+}
+
+/** Returns an outcome with a model output that takes time. After an abort of the run, the model output has a grace. */
+function outcomeInTime(
+  outcome: Promise<ToolOutcome>,
+  execution: ToolExecution,
+  { signal, clock }: RunningTool,
+): Promise<ToolOutcome> {
+  return withinGrace(outcome, { signal, clock, onTimeout: () => interruptedOutcome(execution) });
 }
 
 /** One attempt at a call. */

@@ -1,7 +1,8 @@
-import { tool } from '@holdfast/core';
+import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import type { Tool } from '@holdfast/core';
-import { manualClock } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { call, deferred, does, nextStart, observe } from '../../support/builders.ts';
 import { outcomesIn, resultsOf, tick, used } from '../../support/tool-runs.ts';
 
@@ -63,4 +64,25 @@ describe('a timeout', () => {
     const init = { name: 'a', description: 'a', inputSchema: {}, execute: () => 1, timeoutSeconds };
     expect(() => tool(init)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   });
+});
+
+test('an abort ends a call whose model output does not arrive', async () => {
+  const clock = manualClock(1_000);
+  const controller = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const slow = tool({
+    name: 'slow',
+    description: '',
+    inputSchema: z.object({}),
+    execute: () => 'done',
+    toModelOutput: () => (begun.resolve(), new Promise<never>(() => undefined)),
+  });
+  const driver = scriptedDriver({ calls: { slow: {} } }, 'Done.');
+  const pending = createAgentLoop({ driver, tools: [slow], clock }).run(AgentState.empty().withUserMessage('Hi.'), { signal: controller.signal });
+  await begun.promise;
+  controller.abort();
+  clock.advance(5_000);
+  const state = await pending;
+  expect(state.status).toBe('stopped');
+  expect(state.steps[0]?.toolExecutions[0]?.outcome?.type).toBe('interrupted');
 });
