@@ -162,7 +162,7 @@ function convertCustom(part: CustomPart): LanguageModelV4CustomPart {
 function convertResult(part: ToolResultPart, files: SentFiles): SentToolPart[] {
   const { approvalId } = callMarksOf(part);
   if (approvalId === undefined) return [convertToolResult(part, files)];
-  if (!isRefused(part.output)) return [{ type: 'tool-approval-response', approvalId, approved: true }];
+  if (isApproved(part.output)) return [{ type: 'tool-approval-response', approvalId, approved: true }];
   const { toolCallId, toolName, output } = part;
   const reason = reasonOf(output);
   const providerOptions = { openai: { approvalId } };
@@ -177,9 +177,13 @@ function convertResult(part: ToolResultPart, files: SentFiles): SentToolPart[] {
   ];
 }
 
-/** True for the result of a call that was not approved: it was denied, or the execution ended before a decision. */
-function isRefused({ type }: ToolOutput): boolean {
-  return type === 'execution-denied' || type === 'error-text' || type === 'error-json';
+/**
+ * True for the result that the loop gives an approved call. Any other result is a refusal, also a text that a compiler put
+ * in the place of a decision: the provider must not run a call because a result was shortened.
+ */
+function isApproved(output: ToolOutput): boolean {
+  if (output.type !== 'json' || typeof output.value !== 'object' || output.value === null) return false;
+  return 'approved' in output.value && output.value.approved === true;
 }
 
 function reasonOf(output: ToolOutput): { reason?: string } {

@@ -152,3 +152,20 @@ describe('output of tools', () => {
     });
   });
 });
+
+describe('the result of a call that waited for approval by the provider', () => {
+  const named = { type: 'tool-result', toolCallId: 'call_1', toolName: 'mcp.read' } as const;
+  const providerOptions = { holdfast: { approvalId: 'mcpr_1' } };
+  const result = (output: ToolOutput) => toolMessage([{ ...named, output, providerOptions }]);
+
+  test.each<[string, ToolOutput, boolean]>([
+    ['an approval', { type: 'json', value: { approved: true } }, true],
+    ['a denial', { type: 'execution-denied' }, false],
+    ['a text of a compiler in the place of a denial', { type: 'text', value: '[removed]' }, false],
+    ['another value', { type: 'json', value: { approved: 'true' } }, false],
+    ['null', { type: 'json', value: null }, false],
+  ])('is sent as approved only if it is an approval: %s', (_, output, approved) => {
+    const sent = convertMessage(result(output), new Map());
+    expect(sent?.content[0]).toMatchObject({ type: 'tool-approval-response', approved });
+  });
+});
