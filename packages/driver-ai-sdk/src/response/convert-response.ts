@@ -166,16 +166,23 @@ export function withDeferredCalls(
     return hasResult || !isDeferrable(part, tools) ? part : withCallMarks(part, { isDeferred: true });
   });
   if (content.every((part, index) => part === response.content[index])) return response;
+  return InferenceResponse.of({ ...membersOf(response), content });
+}
+
+/** The members of a response, of which a new response can be made. */
+function membersOf(response: InferenceResponse) {
   const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
-  return InferenceResponse.of({
-    content,
+  const { requestId, responseHeaders } = response;
+  return {
     finishReason,
     rawFinishReason,
     usage,
     providerMetadata,
     modelId,
     responseId,
-  });
+    requestId,
+    responseHeaders,
+  };
 }
 
 function isDeferrable({ toolName }: ToolCallPart, tools: readonly ToolDescription[]): boolean {

@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { FinishReason } from '@holdfast/core';
 import type { AssistantPart, UsageFields } from '@holdfast/core/driver';
-import { InferenceResponse } from '@holdfast/core/driver';
+import { InferenceResponse, providerTool } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import {
   convertContent,
@@ -13,6 +13,7 @@ import {
   convertPartialResult,
   convertResult,
   isFinished,
+  withDeferredCalls,
 } from '../../src/response/convert-response.ts';
 import { convertUsage } from '../../src/response/reported-usage.ts';
 import { answer } from '../builders.ts';
@@ -253,4 +254,20 @@ test('a complete response is converted', () => {
 
 test('a response without a model id has the id of the called model', () => {
   expect(convertResult(answer('hi'), 'gpt-5')).toMatchObject({ modelId: 'gpt-5', responseId: undefined });
+});
+
+test('a response with a deferred call keeps the facts of its HTTP response', () => {
+  const facts = { requestId: 'req_1', responseHeaders: { 'x-a': '1' } };
+  const call = {
+    type: 'tool-call',
+    toolCallId: 'call_1',
+    toolName: 'run',
+    input: '{}',
+    providerExecuted: true,
+  } as const;
+  const response = convertResult(answer([call]), 'model', facts);
+  const tools = [providerTool({ name: 'run', id: 'anthropic.code', supportsDeferredResults: true })];
+  const deferred = withDeferredCalls(response, tools);
+  expect(deferred.content[0]).toHaveProperty('providerOptions.holdfast', { isDeferred: true });
+  expect({ ...deferred, content: [] }).toEqual({ ...response, content: [] });
 });
