@@ -3,6 +3,7 @@ import type { AgentState } from '@holdfast/core';
 import type { InferenceOptions } from '@holdfast/core/driver';
 import { mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { CalledModel } from '../call/called-model.ts';
+import { InvalidCallError } from '../errors/error-kind.ts';
 import { mergedOptions } from '../provider-options.ts';
 import { withMarks } from './cache-marks.ts';
 import { keyNamespace, marksOf } from './cache-rules.ts';
@@ -41,12 +42,20 @@ export function promptCacheOf(cache: PromptCache = 'off'): CacheCall {
     const marks = marksOf(model, ttl);
     const marked = marks ? withMarks(options, marks, ttl) : options;
     const namespace = keyNamespace(model, options.providerOptions);
-    return namespace && run ? withKey(marked, namespace, key(run.state)) : marked;
+    return namespace && run ? withKey(marked, namespace, checkedKey(key(run.state))) : marked;
   };
 }
 
 function agentIdOf({ agentId }: AgentState): string {
   return agentId;
+}
+
+const KEY = mustBe.text(64);
+
+/** @throws InvalidCallError for a key that providers refuse. */
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && KEY.accepts(key)) return key;
+  throw new InvalidCallError(`The function "key" of promptCache must return ${KEY.expected}.`);
 }
 
 function withKey(

@@ -99,3 +99,12 @@ test('off changes nothing', () => {
   expect(promptCacheOf('off')(options, model, run)).toBe(options);
   expect(promptCacheOf(undefined)(options, model, run)).toBe(options);
 });
+
+test.each([
+  ['a promise', async () => 'key'],
+  ['an empty text', () => ''],
+  ['65 characters', () => 'x'.repeat(65)],
+])('a function "key" that returns %s is refused', (_, key) => {
+  const sending = () => sent('openai.responses gpt-5', { key: key as never });
+  expect(sending).toThrow('must return a string of 1 to 64 characters');
+});
