@@ -174,9 +174,14 @@ function effectOf(
   { metadata }: AiSdkTool,
   { effects, defaultEffect = 'once' }: FromAiSdkToolsOptions,
 ): ToolEffect {
-  if (effects !== 'annotations') return effects?.[name] ?? defaultEffect;
+  if (effects !== 'annotations') return ownMember(effects, name) ?? defaultEffect;
   if (hasHint(metadata, 'readOnlyHint')) return 'readOnly';
   return hasHint(metadata, 'idempotentHint') ? 'idempotent' : defaultEffect;
+}
+
+/** Returns the member for a tool, also for a tool with the name of a member of every object, such as `constructor`. */
+function ownMember<T>(byName: { readonly [name: string]: T } | undefined, name: string): T | undefined {
+  return byName && Object.hasOwn(byName, name) ? byName[name] : undefined;
 }
 
 /** True when an MCP server has set this hint in the annotations of a tool. */
@@ -194,7 +199,7 @@ function approvalOf(
   given: AiSdkTool,
   { needsApproval }: FromAiSdkToolsOptions,
 ): { needsApproval?: NeedsApproval } {
-  const chosen = typeof needsApproval === 'object' ? needsApproval[name] : needsApproval;
+  const chosen = typeof needsApproval === 'object' ? ownMember(needsApproval, name) : needsApproval;
   if (chosen !== undefined) return { needsApproval: chosen };
   const own = given.needsApproval;
   if (own === undefined || typeof own === 'boolean') return own === undefined ? {} : { needsApproval: own };

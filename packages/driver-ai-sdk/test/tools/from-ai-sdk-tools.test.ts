@@ -263,3 +263,10 @@ describe('a tool of a provider', () => {
     });
   });
 });
+
+test('a tool with the name of a member of every object has the options of the others', async () => {
+  const tools = { constructor: tool({ ...named, execute: () => 'dry' }) };
+  const [converted] = await fromAiSdkTools(tools as never, { effects: {}, needsApproval: {} });
+  expect(converted).toMatchObject({ name: 'constructor', effect: 'once' });
+  expect(converted?.needsApproval).toBeUndefined();
+});
