@@ -16,9 +16,12 @@ export interface HeadersCall {
 /** The headers of every call, or a function that returns the headers of one call. */
 export type HeadersOption = CallHeaders | ((call: HeadersCall) => CallHeaders | PromiseLike<CallHeaders>);
 
-/** True for an object whose members are strings or `undefined`. */
+/**
+ * True for an object whose members are strings or `undefined`. False for `Headers` and other iterables, whose entries are
+ * not members and would get lost.
+ */
 export function isHeaders(value: unknown): value is CallHeaders {
-  if (!mustBe.object.accepts(value)) return false;
+  if (!mustBe.object.accepts(value) || Symbol.iterator in (value as object)) return false;
   return Object.values(value as object).every((text) => text === undefined || typeof text === 'string');
 }
 

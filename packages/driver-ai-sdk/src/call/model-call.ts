@@ -87,7 +87,7 @@ export class ModelCall {
     prompt: Prompt,
   ): Promise<AttemptsResult<InferenceResponse>> {
     const outcome = await this.retried(() => this.attempt(request, prompt));
-    if ('answer' in outcome || !isItemGone(outcome.error)) return outcome;
+    if ('answer' in outcome || outcome.isFinal || !isItemGone(outcome.error)) return outcome;
     const detached = { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
     const repeated = await this.retried(() => this.attempt(request, detached));
     return { ...repeated, attempts: outcome.attempts + repeated.attempts };

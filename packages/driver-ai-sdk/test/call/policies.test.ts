@@ -126,6 +126,28 @@ describe('headers', () => {
   });
 });
 
+describe('headers that are not an object of strings', () => {
+  test.each([
+    ['Headers', new Headers({ 'x-a': 'b' })],
+    ['a Map', new Map([['x-a', 'b']])],
+  ])('%s is refused, because its entries would get lost', async (_, headers) => {
+    expect(() => aiSdkDriver({ headers: headers as never })).toThrow('an object of strings or a function');
+    const driver = aiSdkDriver({ model: new MockLanguageModelV4(), headers: () => headers as never });
+    expect(await rejection(driver.infer(hello, quietly()))).toMatchObject({ kind: 'invalidRequest' });
+  });
+});
+
+test('a stream that fails for a lost item after its first text is not repeated', async () => {
+  const gone: LanguageModelV4StreamPart = { type: 'error', error: { message: "Item with id 'rs_1' not found." } };
+  const model = new MockLanguageModelV4({
+    doStream: async () => stream([...textParts('half').slice(0, 2), gone]),
+  });
+  const inference = listening();
+  const failed = await rejection(aiSdkDriver({ model, wait }).infer(hello, inference));
+  expect(failed).toMatchObject({ partialResponse: { text: 'half' } });
+  expect([model.doStreamCalls, inference.deltas].map(({ length }) => length)).toEqual([1, 1]);
+});
+
 describe('the HTTP response', () => {
   const headers = { 'X-Request-Id': 'req_1', 'x-ratelimit-remaining-tokens': '9', 'set-cookie': 'secret' };
   const facts = { requestId: 'req_1', responseHeaders: { 'x-ratelimit-remaining-tokens': '9' } };
