@@ -138,7 +138,10 @@ describe('headers that are not an object of strings', () => {
 });
 
 test('a stream that fails for a lost item after its first text is not repeated', async () => {
-  const gone: LanguageModelV4StreamPart = { type: 'error', error: { message: "Item with id 'rs_1' not found." } };
+  const gone: LanguageModelV4StreamPart = {
+    type: 'error',
+    error: { message: "Item with id 'rs_1' not found." },
+  };
   const model = new MockLanguageModelV4({
     doStream: async () => stream([...textParts('half').slice(0, 2), gone]),
   });

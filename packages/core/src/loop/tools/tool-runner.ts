@@ -59,7 +59,8 @@ export async function runAttempt(
       : startWithTimeout(attempt, tool, validation, context));
     attempt.running = undefined;
     const outcome = outcomeOfReturned(tool, returned, execution.call, options);
-    return { outcome: outcome instanceof Promise ? await outcomeInTime(outcome, execution, context) : outcome };
+    if (!(outcome instanceof Promise)) return { outcome };
+    return { outcome: await outcomeInTime(outcome, execution, context) };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {

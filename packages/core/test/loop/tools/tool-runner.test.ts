@@ -78,7 +78,10 @@ test('an abort ends a call whose model output does not arrive', async () => {
     toModelOutput: () => (begun.resolve(), new Promise<never>(() => undefined)),
   });
   const driver = scriptedDriver({ calls: { slow: {} } }, 'Done.');
-  const pending = createAgentLoop({ driver, tools: [slow], clock }).run(AgentState.empty().withUserMessage('Hi.'), { signal: controller.signal });
+  const pending = createAgentLoop({ driver, tools: [slow], clock }).run(
+    AgentState.empty().withUserMessage('Hi.'),
+    { signal: controller.signal },
+  );
   await begun.promise;
   controller.abort();
   clock.advance(5_000);
