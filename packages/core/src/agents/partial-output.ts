@@ -16,8 +16,8 @@ export async function* partialsOf<T>(
   for await (const event of events) {
     if (event.type === 'inference-started') json = new PartialJson();
     if (event.type !== 'inference-delta' || event.delta.type !== 'text') continue;
-    if (!json.push(event.delta.text) || json.value === undefined) continue;
+    const value = json.push(event.delta.text) ? json.value : undefined;
     // The caller names the type that the model is asked to write. The text is not checked yet.
-    yield json.value as PartialOutput<T>;
+    if (value !== undefined) yield value as PartialOutput<T>;
   }
 }

@@ -2,7 +2,10 @@ import { mustBe } from '@holdfast/core/driver';
 
 /** The time limits of an attempt, in seconds. A missing limit does not apply. */
 export interface CallTimeouts {
-  /** From the start of an attempt to its end. Each attempt has the whole time; pauses between attempts do not count. */
+  /**
+   * From the start of an attempt to its end, also while the reader of a stream is behind. Each attempt has the whole time;
+   * pauses between attempts do not count.
+   */
   readonly callSeconds?: number;
   /** From the start of an attempt to the first piece of a streamed response, such as text or reasoning. */
   readonly firstChunkSeconds?: number;
