@@ -15,8 +15,8 @@ import { readStream } from '../response/read-stream.ts';
 import type { AttemptResult, AttemptsResult, Wait } from './retry.ts';
 import type { CallHeaders, HeadersOption } from './headers.ts';
 import { headersOf } from './headers.ts';
-import type { CallTimeouts } from './timeouts.ts';
-import { AttemptLimits } from './timeouts.ts';
+import type { AttemptLimits, CallTimeouts } from './timeouts.ts';
+import { limitsOf } from './timeouts.ts';
 import {
   InvalidCallError,
   isItemGone,
@@ -103,7 +103,7 @@ export class ModelCall {
     this.partialResponse = undefined;
     this.facts = NO_FACTS;
     const { signal, onDelta } = this.inference;
-    const limits = new AttemptLimits(this.policy.timeouts, signal);
+    const limits = limitsOf(this.policy.timeouts, signal);
     try {
       const options = attempted(() => this.optionsOf(request, prompt, limits.signal));
       if ('error' in options) return options;

@@ -23,50 +23,80 @@ export function isTimeouts(value: unknown): boolean {
   );
 }
 
-type Limit = 'whole' | 'piece';
-
-/** Aborts an attempt that exceeds its time limits. Without limits it passes the signal of the caller on. */
-export class AttemptLimits {
+/** The time limits of one attempt. */
+export interface AttemptLimits {
   /** Aborts with the signal of the caller, or with a `TimeoutError` at a limit. */
   readonly signal: AbortSignal;
+  /** Begins to wait for the first piece of a streamed response. */
+  awaitFirstPiece(): void;
+  /** Reports a piece of the response. */
+  pieceArrived(): void;
+  /** Stops the limit between two pieces until the reader of the run has read enough. */
+  pausedFor(reader: Promise<void> | undefined): Promise<void> | undefined;
+  /** Ends all limits. */
+  end(): void;
+}
+
+/** Returns the limits of an attempt. Without limits, they pass the signal of the caller on and do nothing else. */
+export function limitsOf(timeouts: CallTimeouts | undefined, signal: AbortSignal): AttemptLimits {
+  return timeouts ? new TimedLimits(timeouts, signal) : new NoLimits(signal);
+}
+
+class NoLimits implements AttemptLimits {
+  readonly signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
+  awaitFirstPiece(): void {}
+  pieceArrived(): void {}
+  end(): void {}
+
+  pausedFor(reader: Promise<void> | undefined): Promise<void> | undefined {
+    return reader;
+  }
+}
+
+type Limit = 'whole' | 'piece';
+
+/** Aborts an attempt that exceeds its time limits. */
+class TimedLimits implements AttemptLimits {
   private readonly limits: CallTimeouts;
-  private readonly controller: AbortController | undefined;
+  private readonly controller = new AbortController();
   private readonly timers = new Map<Limit, ReturnType<typeof setTimeout>>();
   private readonly leave: () => void;
   private isOver = false;
 
-  constructor(limits: CallTimeouts | undefined, signal: AbortSignal) {
-    this.limits = limits ?? {};
-    this.controller = limits && new AbortController();
-    this.signal = this.controller?.signal ?? signal;
-    const abort = (): void => this.controller?.abort(signal.reason);
+  constructor(limits: CallTimeouts, signal: AbortSignal) {
+    this.limits = limits;
+    const abort = (): void => this.controller.abort(signal.reason);
     this.leave = () => signal.removeEventListener('abort', abort);
-    if (this.controller === undefined) return;
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
-    this.arm('whole', this.limits.callSeconds, 'The call took longer than');
+    this.arm('whole', limits.callSeconds, 'The call took longer than');
   }
 
-  /** Begins to wait for the first piece of a streamed response. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
   awaitFirstPiece(): void {
     this.arm('piece', this.limits.firstChunkSeconds, 'No piece of the response arrived within');
   }
 
-  /** Reports a piece of the response. */
   pieceArrived(): void {
-    if (this.controller === undefined || this.isOver) return;
+    if (this.isOver) return;
     this.disarm('piece');
     this.arm('piece', this.limits.chunkSeconds, 'The response paused for more than');
   }
 
-  /** Stops the limit between two pieces until the reader of the run has read enough. */
   pausedFor(reader: Promise<void> | undefined): Promise<void> | undefined {
-    if (reader === undefined || this.controller === undefined) return reader;
+    if (reader === undefined) return undefined;
     this.disarm('piece');
     return reader.then(() => this.pieceArrived());
   }
 
-  /** Ends all limits. */
   end(): void {
     this.isOver = true;
     this.disarm('whole');
@@ -75,9 +105,9 @@ export class AttemptLimits {
   }
 
   private arm(limit: Limit, seconds: number | undefined, message: string): void {
-    if (this.controller === undefined || seconds === undefined) return;
+    if (seconds === undefined) return;
     const expire = (): void =>
-      this.controller?.abort(new DOMException(`${message} ${seconds} seconds.`, 'TimeoutError'));
+      this.controller.abort(new DOMException(`${message} ${seconds} seconds.`, 'TimeoutError'));
     this.timers.set(limit, setTimeout(expire, Math.min(seconds * 1000, MAX_TIMER)));
   }
 

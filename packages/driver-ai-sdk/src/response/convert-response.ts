@@ -99,7 +99,10 @@ function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T):
 /** The ids of the provider's requests for approval, by the id of the call that waits for it. */
 type Approvals = ReadonlyMap<string, string>;
 
+const NO_APPROVALS: Approvals = new Map();
+
 function approvalsIn(content: readonly LanguageModelV4Content[]): Approvals {
+  if (!content.some(({ type }) => type === 'tool-approval-request')) return NO_APPROVALS;
   const requests = content.filter((part) => part.type === 'tool-approval-request');
   return new Map(requests.map(({ toolCallId, approvalId }) => [toolCallId, approvalId]));
 }
@@ -158,31 +161,20 @@ export function withDeferredCalls(
   response: InferenceResponse,
   tools: readonly ToolDescription[],
 ): InferenceResponse {
-  const content = response.content.map((part) => {
-    if (part.type !== 'tool-call' || !part.providerExecuted) return part;
-    const hasResult = response.content.some(
-      (one) => one.type === 'tool-result' && one.toolCallId === part.toolCallId,
-    );
-    return hasResult || !isDeferrable(part, tools) ? part : withCallMarks(part, { isDeferred: true });
-  });
-  if (content.every((part, index) => part === response.content[index])) return response;
-  return InferenceResponse.of({ ...membersOf(response), content });
+  if (!response.content.some((part) => isDeferred(part, response, tools))) return response;
+  const content = response.content.map((part) =>
+    isDeferred(part, response, tools) ? withCallMarks(part, { isDeferred: true }) : part,
+  );
+  return InferenceResponse.of({ ...response, content });
 }
 
-/** The members of a response, of which a new response can be made. */
-function membersOf(response: InferenceResponse) {
-  const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
-  const { requestId, responseHeaders } = response;
-  return {
-    finishReason,
-    rawFinishReason,
-    usage,
-    providerMetadata,
-    modelId,
-    responseId,
-    requestId,
-    responseHeaders,
-  };
+function isDeferred(
+  part: AssistantPart,
+  { content }: InferenceResponse,
+  tools: readonly ToolDescription[],
+): part is ToolCallPart {
+  if (part.type !== 'tool-call' || !part.providerExecuted || !isDeferrable(part, tools)) return false;
+  return !content.some((other) => other.type === 'tool-result' && other.toolCallId === part.toolCallId);
 }
 
 function isDeferrable({ toolName }: ToolCallPart, tools: readonly ToolDescription[]): boolean {
