@@ -221,12 +221,18 @@ function kindOfWords(error: unknown): DriverErrorKind | undefined {
 /** The codes, types and messages of an error and of the objects that providers put around one. */
 export function wordsOf(error: unknown): string {
   const call = apiCallError(error);
-  if (call) return `${call.message} ${call.responseBody?.slice(0, MAX_BODY) ?? ''}`;
+  if (call) return `${call.message} ${bodyOf(call).slice(0, MAX_BODY)}`;
   if (typeof error === 'string') return error;
   return placesOf(error)
     .flatMap((place) => ['code', 'type', 'status', 'message'].map((name) => member(place, name)))
     .filter((word) => typeof word === 'string')
     .join(' ');
+}
+
+/** The body as text. Some providers set the parsed body in place of the text that the type promises. */
+function bodyOf(call: { readonly responseBody?: unknown }): string {
+  const body = call.responseBody ?? '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** The objects in which a provider describes an error. */

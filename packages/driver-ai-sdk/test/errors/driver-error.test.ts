@@ -4,14 +4,16 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
+import { createOpenAI } from '@ai-sdk/openai';
 import type { AiSdkDriverError } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { hasErrorCode, HoldfastError } from '@holdfast/core';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { callFailed } from '../../src/errors/driver-error.ts';
 import { redact } from '../../src/errors/redact.ts';
-import { apiError } from '../builders.ts';
+import { apiError, quietly, rejection, request } from '../builders.ts';
 
 const model = { provider: 'openai.chat', modelId: 'gpt-5' };
 
@@ -191,6 +193,12 @@ describe('the kind of a failure', () => {
     expect(failure(apiError(404, { message: 'No tool "rate limit".' })).kind).toBe('modelNotFound');
     expect(failure(apiError(401, { message: 'overloaded' })).kind).toBe('authentication');
   });
+});
+
+test('a provider that sets a parsed body has a kind and a code', async () => {
+  const openai = createOpenAI({ apiKey: 'none', fetch: () => Promise.resolve(Response.json({})) });
+  const driver = aiSdkDriver({ model: openai('gpt-5'), maxRetries: 0 });
+  expect(await rejection(driver.infer(request([]), quietly()))).toMatchObject({ code: 'DRIVER_OVERLOADED' });
 });
 
 describe('secrets', () => {
