@@ -18,7 +18,10 @@ export interface FromAiSdkToolsOptions<Name extends string = string> {
   readonly effects?: 'annotations' | { readonly [N in Name]?: ToolEffect };
   /** The effect of tools that `effects` does not name. Default: `once`. */
   readonly defaultEffect?: ToolEffect;
-  /** True for tools whose calls a person must approve, for all or by name. Default: `needsApproval` of each tool. */
+  /**
+   * True for tools whose calls a person must approve, for all that the loop runs, or by name. Default: `needsApproval` of
+   * each tool.
+   */
   readonly needsApproval?: boolean | { readonly [N in Name]?: boolean };
   /** Seconds that one attempt may take; no limit when absent. */
   readonly timeoutSeconds?: number;
@@ -54,9 +57,9 @@ function isRecordOf(value: unknown, accepts: (member: unknown) => boolean): bool
  * A call in doubt does not run again unless `effects` permits it. The run context of a call is its `context`. Values that
  * an `execute` yields before its last value become progress of the call. An MCP result with `isError` is a failed call.
  * The callbacks `onInputStart`, `onInputDelta` and `onInputAvailable` are not called.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, a name that no tool has, and
- * a name that is not 1 to 64 letters, digits, `_` or `-`; HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON
- * Schema form.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, an effect or approval for
+ * an unknown tool or for a tool that the provider runs, and a name that is not 1 to 64 letters, digits, `_` or `-`;
+ * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form.
  * @example
  * const client = await createMCPClient({ transport: { type: 'http', url } });
  * const tools = await fromAiSdkTools(await client.tools(), { effects: { search: 'readOnly' } });
@@ -67,18 +70,40 @@ export async function fromAiSdkTools<const Tools extends AiSdkToolSet>(
   options: FromAiSdkToolsOptions<keyof Tools & string> = {},
 ): Promise<readonly Tool[]> {
   const policy: FromAiSdkToolsOptions = checkOptions(options);
+  requireSet(tools);
   requireKnown('effects', policy.effects, tools);
   requireKnown('needsApproval', policy.needsApproval, tools);
   const converted = Object.entries(tools).map(([name, each]) => convertTool(name, each, policy));
   return Object.freeze(await Promise.all(converted));
 }
 
+/** A promise has no members of its own: without this check it is a set without tools. */
+function requireSet(tools: unknown): void {
+  if (mustBe.object.accepts(tools) && !(tools instanceof Promise)) return;
+  const examples = 'fromAiSdkTools({ search }) or fromAiSdkTools(await client.tools())';
+  throw invalidArgument(`fromAiSdkTools takes an object with tools by name, as in ${examples}.`, TypeError);
+}
+
 function requireKnown(option: string, byName: unknown, tools: AiSdkToolSet): void {
   if (typeof byName !== 'object' || byName === null) return;
-  const unknown = Object.keys(byName).find((name) => !Object.hasOwn(tools, name));
-  if (unknown === undefined) return;
-  const known = Object.keys(tools).join(', ') || 'none';
-  throw invalidArgument(`"${option}" names the unknown tool "${unknown}". Known tools: ${known}.`);
+  for (const name of Object.keys(byName)) requireUsable(option, name, tools);
+}
+
+/** The loop does not run a tool of the provider: an effect or an approval of it would never apply. */
+function requireUsable(option: string, name: string, tools: AiSdkToolSet): void {
+  const given = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (given === undefined) {
+    const known = Object.keys(tools).join(', ') || 'none';
+    throw invalidArgument(`"${option}" names the unknown tool "${name}". Known tools: ${known}.`);
+  }
+  if (!isProviderExecuted(given)) return;
+  throw invalidArgument(
+    `"${option}" names the tool "${name}", which the provider runs: the loop cannot apply it.`,
+  );
+}
+
+function isProviderExecuted({ type, isProviderExecuted: isExecuted }: AiSdkTool): boolean {
+  return type === 'provider' && isExecuted !== false;
 }
 
 async function convertTool(name: string, given: AiSdkTool, policy: FromAiSdkToolsOptions): Promise<Tool> {

@@ -230,6 +230,14 @@ describe('options', () => {
     await expect(fromAiSdkTools(sets, options as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
   });
 
+  test.each([
+    ['a promise', Promise.resolve(sets)],
+    ['an array', [sets.read]],
+    ['nothing', undefined],
+  ])('%s is no tool set', async (_, given) => {
+    await expect(fromAiSdkTools(given as never)).rejects.toThrow('fromAiSdkTools(await client.tools())');
+  });
+
   test('a description that is a function is refused', async () => {
     const weather = tool({ ...named, description: () => 'Now.', execute: () => 1 });
     await expect(fromAiSdkTools({ weather })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
@@ -238,6 +246,14 @@ describe('options', () => {
 
 describe('a tool of a provider', () => {
   const { tools: openai } = createOpenAI({ apiKey: 'none' });
+
+  test.each([{ effects: { search: 'readOnly' } }, { needsApproval: { search: true } }] as const)(
+    'refuses what the loop cannot apply: %o',
+    async (options) => {
+      const refused = fromAiSdkTools({ search: openai.webSearch({}) }, options);
+      await expect(refused).rejects.toThrow('names the tool "search", which the provider runs');
+    },
+  );
 
   test('is declared by its id, and the provider runs it', async () => {
     const webSearch = openai.webSearch({ searchContextSize: 'low' });
