@@ -101,6 +101,8 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
     maxOutputTokens: SETTINGS,
     providerOptions: SETTINGS,
     tools: TOOLS,
+    fallback: 'pass it to the loop, as in createAgentLoop({ driver, fallback: ["gpt-5-mini"] })',
+    abortSignal: 'pass it to the run, as in loop.run(state, { signal })',
     system: 'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")',
     timeout: 'use "timeouts", as in timeouts: { callSeconds: 300, firstChunkSeconds: 30 }',
   },

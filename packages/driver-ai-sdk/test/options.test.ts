@@ -13,6 +13,11 @@ test.each<readonly [unknown, string]>([
   ['openai/gpt-5', 'aiSdkDriver takes an object with options, found a string. Known options: model,'],
   [null, 'aiSdkDriver takes an object with options, found null.'],
   [{ temperature: 0 }, 'set it in the state, as in state.withLlmConfig({ temperature: 0 })'],
+  [
+    { fallback: ['gpt-5'] },
+    'pass it to the loop, as in createAgentLoop({ driver, fallback: ["gpt-5-mini"] })',
+  ],
+  [{ abortSignal: 1 }, 'pass it to the run, as in loop.run(state, { signal })'],
   [{ apiKey: 'sk-1' }, 'has no option "apiKey": pass it to the provider'],
   [{ maxRetry: 1 }, 'did you mean "maxRetries"?'],
   [
