@@ -131,6 +131,7 @@ describe('a tree with invalid imports', () => {
     ['core-store-entry', 'packages/store-y/src/index.ts', "import type { A } from '@holdfast/core/driver';"],
     ['core-engine-entry', 'packages/engine-w/src/index.ts', "import '@holdfast/core/store';"],
     ['core-engine-entry', 'packages/runner-z/src/index.ts', "import '@holdfast/core/driver';"],
+    ['core-channel-entry', 'packages/ui-v/src/index.ts', "import '@holdfast/core/spending';"],
     ['core-for-tests', 'packages/conformance/src/index.ts', "import '@holdfast/core/testing';"],
     ['packages-by-name', 'packages/driver-x/src/index.ts', "import '../../core/src/index.ts';"],
     ['packages-by-name', 'apps/demo/src/main.ts', "import '../../../packages/core/src/index.ts';"],

@@ -6,8 +6,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { finish, stream, textParts } from './builders.ts';
 
-/** Texts with a number such as `1e+2`, which `parsePartialJson` reads as 1 while it is the last of the text. */
-const HAS_EXPONENT = /\d[eE]/;
+/**
+ * Texts that `parsePartialJson` reads differently: it reads a number such as `1e+2` as 1 while it is the last of the text.
+ */
+const IS_READ_DIFFERENTLY = /\d[eE]/;
 
 const output = structuredOutput({});
 
@@ -25,16 +27,19 @@ test('partial values are those of the AI SDK, for any JSON in any pieces', async
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), fc.array(fc.integer({ min: 1, max: 20 })), async (value, lengths) => {
       const text = JSON.stringify({ value });
-      fc.pre(!HAS_EXPONENT.test(text));
+      fc.pre(!IS_READ_DIFFERENTLY.test(text));
       const pieces: string[] = [];
       for (const length of [...lengths, text.length]) {
         const from = pieces.join('').length;
         if (from < text.length) pieces.push(text.slice(from, from + length));
       }
-      const wanted: unknown[] = [];
+      const wanted: Awaited<ReturnType<typeof parsePartialJson>>[] = [];
       for (let count = 1; count <= pieces.length; count++)
-        wanted.push((await parsePartialJson(pieces.slice(0, count).join(''))).value);
-      expect(JSON.stringify(await partialsOf(pieces))).toBe(JSON.stringify(wanted));
+        wanted.push(await parsePartialJson(pieces.slice(0, count).join('')));
+      const found = await partialsOf(pieces);
+      expect(found).toHaveLength(wanted.length);
+      for (const [index, { value, state }] of wanted.entries())
+        if (state !== 'failed-parse') expect(JSON.stringify(found[index])).toBe(JSON.stringify(value));
     }),
   );
 });

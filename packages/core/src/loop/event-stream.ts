@@ -1,10 +1,5 @@
 import type { AgentEvent } from './events.ts';
 
-type StreamedWork<Result> = (
-  put: (event: AgentEvent) => void,
-  awaitReader: () => Promise<void> | undefined,
-) => Promise<Result>;
-
 /** A run waits while its reader has this many events to read. */
 const MAX_UNREAD = 1_000;
 
@@ -34,7 +29,10 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
    * Starts the work. `put` adds an event to the stream. `awaitReader` returns a promise while the reader has too many
    * events to read, which settles when it has read half of them.
    */
-  constructor(work: StreamedWork<Result>, leave: () => void) {
+  constructor(
+    work: (put: (event: AgentEvent) => void, awaitReader: () => Promise<void> | undefined) => Promise<Result>,
+    leave: () => void,
+  ) {
     this.onLeave = leave;
     this.run = work(
       (event) => this.put(event),
