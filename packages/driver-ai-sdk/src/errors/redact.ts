@@ -1,11 +1,14 @@
 const MAX_LENGTH = 600;
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\b(authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+/gi, '$1[redacted]'],
-  [/\b(bearer)\s+(?=\S*[\d*])\S{6,}/gi, '$1 [redacted]'],
-  [/\b(?:sk|pk|rk|gsk|xai|vck|hf|r8)[-_](?=\S*[\d*])[\w*.-]{6,}/g, '[redacted]'],
+  [/\b(authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]*[^\s"',;.]/gi, '$1[redacted]'],
+  [/\b(bearer)\s+(?=\S*[\d*])\S{5,}[^\s.]/gi, '$1 [redacted]'],
+  [/\b(?:sk|pk|rk|gsk|xai|vck|hf|r8)[-_](?=\S*[\d*])[\w*.-]{5,}[\w*-]/g, '[redacted]'],
   [/\bAIza[\w-]{20,}/g, '[redacted]'],
-  [/\b(api[-_ ]?key|token|secret|password)(["']?\s*[:=][^\S\n]*["']?)[^\s"',;&)]{4,}/gi, '$1$2[redacted]'],
+  [
+    /\b(api[-_ ]?key|token|secret|password)(["']?\s*[:=][^\S\n]*["']?)[^\s"',;&)]{3,}[^\s"',;&).]/gi,
+    '$1$2[redacted]',
+  ],
   [/\b(\w+:\/\/)[^\s/@]+@/g, '$1[redacted]@'],
   [/(\w+:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, '$1?[redacted]'],
 ];

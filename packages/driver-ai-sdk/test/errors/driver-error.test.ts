@@ -237,7 +237,12 @@ describe('redact', () => {
       'max_tokens: 5000 is more than the 4096 tokens of the model',
       'Unexpected token } in JSON at position 3',
     ].map((text): [string, string] => [text, text]),
-    ['Incorrect API key provided: sk-1234********cdef.', 'Incorrect API key provided: [redacted]'],
+    [
+      'Incorrect API key provided: sk-1234********cdef. Go on.',
+      'Incorrect API key provided: [redacted]. Go on.',
+    ],
+    ['Authorization: Bearer abc.def. Wrong', 'Authorization: Bearer [redacted]. Wrong'],
+    ['The token: abc.defgh. Wrong', 'The token: [redacted]. Wrong'],
     ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [redacted]'],
     ['{"authorization":"Basic YWJjOmRlZg=="}', '{"authorization":"Basic [redacted]"}'],
     ['the bearer abc1234 is bad', 'the bearer [redacted] is bad'],
