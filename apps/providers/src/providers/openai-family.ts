@@ -14,7 +14,7 @@ import {
   openAiChatWire,
   openRouterWire,
 } from '../wires/chat-dialects.ts';
-import { responsesWire } from '../wires/responses.ts';
+import { responsesWire, xaiWire } from '../wires/responses.ts';
 import { features } from './features.ts';
 
 const apiKey = 'key-1';
@@ -132,7 +132,7 @@ export const mistral: Provider = {
 export const xai: Provider = {
   name: 'xai',
   package: '@ai-sdk/xai',
-  wire: responsesWire,
+  wire: xaiWire,
   features: features(...responsesFeatures),
   providerTool: { type: 'provider', id: 'xai.web_search', name: 'web_search', args: {} },
   model: (baseUrl) => createXai({ apiKey, baseURL: baseUrl })('grok-4'),

@@ -34,14 +34,14 @@ const FAILURES: Readonly<Record<WireFailure, readonly [status: number, type: str
   quotaExceeded: [
     400,
     'invalid_request_error',
-    'Your credit balance is too low to access the Anthropic API.',
+    'You have reached your specified API usage limits. You will regain access on 2026-02-01 at 00:00 UTC.',
   ],
   contextTooLong: [400, 'invalid_request_error', 'prompt is too long: 200001 tokens > 200000 maximum'],
 };
 
 function errorOf(failure: WireFailure) {
   const [, type, message] = FAILURES[failure];
-  return { type: 'error', error: { type, message } };
+  return { type: 'error', error: { type, message }, request_id: 'req_1' };
 }
 
 function messageOf(answer: Answer): Data {

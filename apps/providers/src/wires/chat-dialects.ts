@@ -3,6 +3,7 @@ import type { ChatDialect } from './chat.ts';
 import { chatWire, choiceOf } from './chat.ts';
 import { jsonResponse } from './event-stream.ts';
 import { openAiFailure, openAiStatus } from './openai-failures.ts';
+import { refusedByDeepSeek, refusedByGroq, refusedByMistral } from './vendor-failures.ts';
 
 function usageOfOpenAi({ input, output, cacheRead = 0, reasoning = 0 }: AnswerUsage) {
   return {
@@ -30,6 +31,7 @@ export const groqWire = chatWire({
   end: (frame, finishReason, usage) => [
     { ...frame, choices: [choiceOf({}, finishReason)], x_groq: { id: 'req_1', usage } },
   ],
+  refused: refusedByGroq,
 });
 
 /** DeepSeek counts cached tokens in members of its own, and sends the usage with the finish reason. */
@@ -44,6 +46,7 @@ export const deepSeekWire = chatWire({
     completion_tokens_details: { reasoning_tokens: reasoning },
   }),
   end: endWithUsage,
+  refused: refusedByDeepSeek,
 });
 
 /** Mistral has reasoning as a part of the content, and sends each call in one chunk. Its streams report no failure. */
@@ -58,10 +61,7 @@ export const mistralWire = chatWire({
   }),
   end: endWithUsage,
   hasWholeCalls: true,
-  refused: (failure) => {
-    const { message, type, code } = openAiFailure(failure);
-    return jsonResponse({ object: 'error', message, type, param: null, code }, openAiStatus(failure));
-  },
+  refused: refusedByMistral,
   failureEvent: null,
 });
 
@@ -107,7 +107,9 @@ export const openRouterWire = chatWire({
 
 function failureOfOpenRouter(failure: WireFailure) {
   const { message } = openAiFailure(failure);
-  return { code: failure === 'quotaExceeded' ? 402 : openAiStatus(failure), message };
+  return failure === 'quotaExceeded'
+    ? { code: 402, message: 'This request requires more credits, or fewer max_tokens.' }
+    : { code: openAiStatus(failure), message };
 }
 
 function endWithUsage(...[frame, finishReason, usage]: Parameters<NonNullable<ChatDialect['end']>>) {

@@ -27,7 +27,7 @@ const FAILURES: Readonly<Record<WireFailure, readonly [status: number, message: 
   rateLimited: [429, 'You are using a Trial key, which is limited to 20 API calls / minute.'],
   overloaded: [503, 'The service is temporarily unavailable, please try again later.'],
   authentication: [401, 'invalid api token'],
-  quotaExceeded: [402, 'You have reached your billing limit.'],
+  quotaExceeded: [402, 'Please add or update your payment method to continue.'],
   contextTooLong: [400, 'too many tokens: total number of tokens in the prompt cannot exceed 128000.'],
 };
 

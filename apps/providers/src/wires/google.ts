@@ -11,7 +11,7 @@ type Data = Readonly<Record<string, unknown>>;
 export const googleWire: Wire = {
   whole: (answer) => jsonResponse(chunkOf(answer, partsOf(answer), true)),
   streamed: (answer) => eventStream(chunksOf(answer).map(dataEvent)),
-  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure][0]),
+  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure].code),
   failureEvent: (failure) => dataEvent(errorOf(failure)),
 };
 
@@ -22,25 +22,60 @@ const FINISH_REASONS = {
   'content-filter': 'SAFETY',
 } as const;
 
-const FAILURES: Readonly<Record<WireFailure, readonly [code: number, status: string, message: string]>> = {
-  rateLimited: [429, 'RESOURCE_EXHAUSTED', 'Resource has been exhausted (e.g. check quota).'],
-  overloaded: [503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'],
-  authentication: [401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'],
-  quotaExceeded: [
-    429,
-    'RESOURCE_EXHAUSTED',
-    'You exceeded your current quota, please check your plan and billing details.',
-  ],
-  contextTooLong: [
-    400,
-    'INVALID_ARGUMENT',
-    'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
-  ],
+/** `details`: what Google states of the failure besides its message. */
+interface Failure {
+  readonly code: number;
+  readonly status: string;
+  readonly message: string;
+  readonly details?: readonly Data[];
+}
+
+const QUOTA_TEXT = 'You exceeded your current quota, please check your plan and billing details.';
+
+/** The limits of a minute and of a day have the same status and text. */
+const FAILURES: Readonly<Record<WireFailure, Failure>> = {
+  rateLimited: {
+    code: 429,
+    status: 'RESOURCE_EXHAUSTED',
+    message: `${QUOTA_TEXT} Please retry in 22.1s.`,
+    details: [
+      quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
+    ],
+  },
+  overloaded: {
+    code: 503,
+    status: 'UNAVAILABLE',
+    message: 'The model is overloaded. Please try again later.',
+  },
+  authentication: {
+    code: 400,
+    status: 'INVALID_ARGUMENT',
+    message: 'API key not valid. Please pass a valid API key.',
+    details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
+  },
+  quotaExceeded: {
+    code: 429,
+    status: 'RESOURCE_EXHAUSTED',
+    message: QUOTA_TEXT,
+    details: [
+      quotaFailure('GenerateRequestsPerDayPerProjectPerModel-FreeTier'),
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
+    ],
+  },
+  contextTooLong: {
+    code: 400,
+    status: 'INVALID_ARGUMENT',
+    message: 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+  },
 };
 
+function quotaFailure(quotaId: string): Data {
+  return { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId }] };
+}
+
 function errorOf(failure: WireFailure): Data {
-  const [code, status, message] = FAILURES[failure];
-  return { error: { code, message, status } };
+  return { error: FAILURES[failure] };
 }
 
 function chunkOf(answer: Answer, parts: readonly Data[], isLast: boolean): Data {

@@ -20,10 +20,10 @@ export const ollamaWire: Wire = {
 };
 
 const FAILURES: Readonly<Record<WireFailure, readonly [status: number, message: string]>> = {
-  rateLimited: [429, 'you have reached your hourly usage limit'],
+  rateLimited: [429, "you've reached your hourly usage limit, please wait or upgrade to continue"],
   overloaded: [503, 'server busy, please try again. maximum pending requests exceeded'],
   authentication: [401, 'unauthorized'],
-  quotaExceeded: [402, 'you have reached your weekly usage limit, upgrade for higher limits'],
+  quotaExceeded: [429, 'you (ann) have reached your weekly usage limit, upgrade for higher limits'],
   contextTooLong: [400, 'the input length exceeds the context length'],
 };
 

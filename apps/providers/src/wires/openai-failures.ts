@@ -22,10 +22,10 @@ const FAILURES: Readonly<Record<WireFailure, readonly [status: number, failure: 
   overloaded: [
     503,
     {
-      message: 'The engine is currently overloaded.',
-      type: 'server_error',
+      message: 'Our servers are currently overloaded. Please try again later.',
+      type: 'service_unavailable_error',
       param: null,
-      code: 'server_error',
+      code: 'server_is_overloaded',
     },
   ],
   authentication: [
@@ -40,10 +40,10 @@ const FAILURES: Readonly<Record<WireFailure, readonly [status: number, failure: 
   quotaExceeded: [
     429,
     {
-      message: 'You exceeded your current quota, please check your plan and billing details.',
+      message: 'Your project has reached its limit.',
       type: 'insufficient_quota',
       param: null,
-      code: 'insufficient_quota',
+      code: 'project_spend_limit_exceeded',
     },
   ],
   contextTooLong: [

@@ -2,6 +2,7 @@ import type { Answer, AnswerPart, AnswerUsage, Wire } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
 import { CREATED, pieces } from './parts.ts';
+import { refusedByXai } from './vendor-failures.ts';
 
 /** An item of the output of a response. */
 type Item = Readonly<Record<string, unknown>> & { readonly type: string; readonly id: string };
@@ -16,7 +17,7 @@ interface StreamedItem {
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
 
-/** The Responses protocol of OpenAI and xAI. */
+/** The Responses protocol of OpenAI. */
 export const responsesWire: Wire = {
   whole: (answer) =>
     jsonResponse(
@@ -32,6 +33,9 @@ export const responsesWire: Wire = {
     return namedEvent({ type: 'error', sequence_number: 9, code, message, param } as Event);
   },
 };
+
+/** The Responses protocol of xAI. */
+export const xaiWire: Wire = { ...responsesWire, refused: refusedByXai };
 
 const INCOMPLETE = { length: 'max_output_tokens', 'content-filter': 'content_filter' } as const;
 

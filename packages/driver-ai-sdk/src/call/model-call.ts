@@ -22,13 +22,14 @@ import {
   isItemGone,
   RefusedAnswerError,
   UnfinishedAnswerError,
+  WebPageError,
 } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withRetries } from './retry.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
 import type { HttpFacts } from '../response/http-facts.ts';
-import { httpFactsOf } from '../response/http-facts.ts';
+import { httpFactsOf, isWebPage } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
 import type { WarningListener } from './warnings.ts';
 
@@ -166,7 +167,9 @@ export class ModelCall {
     if (end.type === 'aborted' && this.inference.signal.aborted)
       return { answer: response.partial('aborted') ?? throwAborted(this.inference.signal) };
     this.keepPartial(() => response.partial('error'));
-    return { error: brokenOff(end, limits.signal), isFinal: response.hasContent };
+    const isPage = end.type !== 'aborted' && !response.hasContent && isWebPage(http?.headers);
+    const error = isPage ? new WebPageError('The server sent a web page.') : brokenOff(end, limits.signal);
+    return { error, isFinal: response.hasContent };
   }
 
   /** Returns a complete response, unless the provider refused to answer or the response has the wrong form. */

@@ -6,7 +6,7 @@ import {
 } from '@ai-sdk/provider';
 import type { DriverErrorKind, InferenceResponse } from '@holdfast/core/driver';
 import { DriverError } from '@holdfast/core/driver';
-import { apiCallError, errorKindOf, isRetryable, statusOf } from './error-kind.ts';
+import { apiCallError, errorKindOf, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
 
@@ -100,7 +100,7 @@ export function callFailed(
     ...(request !== undefined && { requestId: request }),
   };
   const kind = errorKindOf(error);
-  return new AiSdkDriverError(kind, `${message} ${ADVICE[kind]}`, data, {
+  return new AiSdkDriverError(kind, `${message} ${adviceFor(kind, error)}`, data, {
     cause: error,
     secrets,
     partialResponse,
@@ -120,6 +120,10 @@ const ADVICE: { readonly [K in DriverErrorKind]: string } = {
   invalidRequest: 'Check the settings, tools and messages of the call.',
   unknown: 'See the cause.',
 };
+
+function adviceFor(kind: DriverErrorKind, error: unknown): string {
+  return kind === 'unknown' && isWrongAddress(error) ? 'Check the base URL of the provider.' : ADVICE[kind];
+}
 
 /** A call that was accepted can still break off; its status then says nothing. */
 function isFailure(statusCode: number | undefined): statusCode is number {

@@ -30,7 +30,7 @@ const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
 const BY_WORDS: readonly (readonly [DriverErrorKind, RegExp])[] = [
   [
     'quotaExceeded',
-    /insufficient[_ ]quota|exceeded your current quota|quota[_ ]?exceeded|credit balance|billing|payment required|insufficient[_ ](credits|funds|balance)|(any|no|out of|available) credits|spending limit|calls \/ month/i,
+    /insufficient[_ ]quota|exceeded your current quota|quota[_ ]?exceeded|service quota|credit[_ ]balance|billing|payment required|insufficient[_ ](credits|funds|balance)|(any|no|out of|available) credits|spend(ing)?[_ ]limit|usage_limit_exceeded|specified (workspace )?api usage limits|(weekly|monthly) usage limit|calls \/ month/i,
   ],
   ['rateLimited', /rate[_ ]limit|too many requests|resource[_ ]exhausted|throttl/i],
   [
@@ -76,6 +76,11 @@ export class UnfinishedAnswerError extends Error {
 /** The call cannot be made: its messages, settings or headers are not valid. */
 export class InvalidCallError extends Error {
   override readonly name = 'InvalidCallError';
+}
+
+/** The server sent a web page where the stream of an answer was due. */
+export class WebPageError extends Error {
+  override readonly name = 'WebPageError';
 }
 
 /** The response ended at a content filter before its first text. */
@@ -126,7 +131,7 @@ function isTransient(error: unknown): boolean {
 
 /** Does the SDK mark the error as one that repeats? */
 function isFinal(error: unknown): boolean {
-  return isSdkError(error) && !error.isRetryable && !isInterruption(error);
+  return isSdkError(error) && !error.isRetryable && !isInterruption(error) && !isMarkedWrongly(error);
 }
 
 /**
@@ -136,6 +141,23 @@ function isFinal(error: unknown): boolean {
 function isInterruption(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status < 400 && (kindOfCodes(error) !== undefined || isTruncatedBody(error));
+}
+
+/** True for statuses whose providers advise to try again although the SDK does not: 424 of Bedrock, 498 of Groq. */
+function isMarkedWrongly(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 424 || status === 498;
+}
+
+/** True when the base URL is not a URL, or when the server sent a body that is not JSON, such as a web page. */
+export function isWrongAddress(error: unknown): boolean {
+  if (error instanceof WebPageError || hasInvalidUrl(error)) return true;
+  const call = apiCallError(error);
+  return call?.statusCode !== undefined && call.statusCode < 400 && JSONParseError.isInstance(call.cause);
+}
+
+function hasInvalidUrl(error: unknown): boolean {
+  return withCauses(error).some((each) => member(each, 'code') === 'ERR_INVALID_URL');
 }
 
 /** True when the body of an accepted call begins as JSON but does not parse: its connection ended too early. */
@@ -166,6 +188,8 @@ function kindOfClass(error: unknown): DriverErrorKind | undefined {
   if (error instanceof UnfinishedAnswerError || isTruncatedBody(error)) return 'network';
   if (error instanceof InvalidCallError || isItemGone(error)) return 'invalidRequest';
   if (error instanceof RefusedAnswerError) return 'contentFiltered';
+  // The package of the gateway reports an invalid URL as status 500.
+  if (hasInvalidUrl(error)) return 'unknown';
   if (LoadAPIKeyError.isInstance(error)) return 'authentication';
   if (NoSuchModelError.isInstance(error)) return 'modelNotFound';
   if (
@@ -182,7 +206,7 @@ function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKi
   const isRefused = status !== undefined && status >= 400;
   if (status === 429) return kindOfLimit(wordsOf(error));
   // A word of a request that was refused for another reason must not hide that reason: only ambiguous statuses are read.
-  const isAmbiguous = !isRefused || [400, 403, 422].includes(status) || status >= 500;
+  const isAmbiguous = !isRefused || [400, 403, 422, 498].includes(status) || status >= 500;
   const words = isAmbiguous ? kindOfWords(error) : undefined;
   if (words) return words;
   if (isRefused) return BY_STATUS.get(status) ?? (status >= 500 ? 'overloaded' : 'invalidRequest');

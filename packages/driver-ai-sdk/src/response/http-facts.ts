@@ -42,6 +42,12 @@ export function requestIdOf(headers: object | undefined): string | undefined {
   return headers && requestIdIn(lowerCaseHeaders(headers));
 }
 
+/** True for the headers of an HTML document. */
+export function isWebPage(headers: object | undefined): boolean {
+  const type = headers && lowerCaseHeaders(headers).get('content-type');
+  return type?.toLowerCase().startsWith('text/html') ?? false;
+}
+
 function requestIdIn(headers: ReadonlyMap<string, string>): string | undefined {
   const name = REQUEST_ID_HEADERS.find((header) => headers.get(header));
   return name === undefined ? undefined : headers.get(name);

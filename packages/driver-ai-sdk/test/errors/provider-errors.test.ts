@@ -98,6 +98,23 @@ const rows: readonly Row[] = [
   ['Cohere', 498, { message: 'blocked input' }, 'contentFiltered'],
   ['Cohere', 400, { message: 'too many tokens: total number cannot exceed 4081' }, 'contextTooLong'],
   ['Mistral', 429, { type: 'service_tier_capacity_exceeded', message: 'Capacity exceeded.' }, 'rateLimited'],
+  ['Groq', 498, { error: { type: 'x', code: 'capacity_exceeded', message: 'Try again.' } }, 'overloaded'],
+  [
+    'OpenAI',
+    429,
+    openAi('insufficient_quota', 'organization_usage_limit_exceeded', 'Limit reached.'),
+    'quotaExceeded',
+  ],
+  ['OpenAI', 429, openAi('x', 'credit_balance_exhausted', 'No credit.'), 'quotaExceeded'],
+  ['Anthropic', 402, anthropic('billing_error', 'Check your payment method.'), 'quotaExceeded'],
+  [
+    'Anthropic',
+    429,
+    { error: { type: 'rate_limit_error', details: { error_code: 'enforced_spend_limit_reached' } } },
+    'quotaExceeded',
+  ],
+  ['Google', 402, google(402, 'RESOURCE_EXHAUSTED', 'Your prepaid credit is spent.'), 'quotaExceeded'],
+  ['Ollama', 429, { error: 'you (ann) have reached your session usage limit' }, 'rateLimited'],
   ['Mistral', 400, { type: 'invalid_model', message: 'Invalid model: x' }, 'modelNotFound'],
   [
     'gateway',
@@ -111,6 +128,17 @@ const rows: readonly Row[] = [
 test.each(rows)('%s answers %i: %j', (_, status, body, kind) => {
   const error = apiError(status, { message: '', responseBody: JSON.stringify(body) });
   expect(errorKindOf(error)).toBe(kind);
+});
+
+test('statuses that the SDK does not repeat are repeated where the provider advises it', () => {
+  const full = JSON.stringify({ error: { code: 'capacity_exceeded', message: 'Try again.' } });
+  const statuses = [
+    apiError(424),
+    apiError(498, { responseBody: full }),
+    apiError(498, { responseBody: '{"message":"blocked input"}' }),
+    apiError(402),
+  ];
+  expect(statuses.map(isRetryable)).toEqual([true, true, false, false]);
 });
 
 const streamed: readonly (readonly [unknown, DriverErrorKind, boolean])[] = [
