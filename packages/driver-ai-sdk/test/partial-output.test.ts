@@ -38,8 +38,10 @@ test('partial values are those of the AI SDK, for any JSON in any pieces', async
         wanted.push(await parsePartialJson(pieces.slice(0, count).join('')));
       const found = await partialsOf(pieces);
       expect(found).toHaveLength(wanted.length);
-      for (const [index, { value, state }] of wanted.entries())
-        if (state !== 'failed-parse') expect(JSON.stringify(found[index])).toBe(JSON.stringify(value));
+      const readable = wanted.flatMap(({ state }, index) => (state === 'failed-parse' ? [] : [index]));
+      expect(JSON.stringify(readable.map((index) => found[index]))).toBe(
+        JSON.stringify(readable.map((index) => wanted[index]?.value)),
+      );
     }),
   );
 });
