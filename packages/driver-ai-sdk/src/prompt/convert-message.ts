@@ -67,7 +67,11 @@ function convertByRole(message: Message, files: SentFiles): LanguageModelV4Messa
         ...options,
       };
     case 'tool':
-      return { role: 'tool', content: convertResults(message.content, files), ...options };
+      return {
+        role: 'tool',
+        content: message.content.flatMap((part) => convertResult(part, files)),
+        ...options,
+      };
     default:
       return undefined;
   }
@@ -152,13 +156,6 @@ function convertCustom(part: CustomPart): LanguageModelV4CustomPart {
   // The provider named the kind in the form `provider.type`. The driver sends the kind back unchanged.
   const kind = part.kind as LanguageModelV4CustomPart['kind'];
   return { type: 'custom', kind, ...sentOptions(part.providerOptions) };
-}
-
-/** Converts results. Not with `flatMap`, which takes V8 much longer than a loop. */
-function convertResults(parts: readonly ToolResultPart[], files: SentFiles): SentToolPart[] {
-  const converted: SentToolPart[] = [];
-  for (const part of parts) converted.push(...convertResult(part, files));
-  return converted;
 }
 
 /** Converts a result. The result of a call that waited for approval is the decision, which the provider applies. */
