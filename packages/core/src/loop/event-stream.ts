@@ -8,9 +8,8 @@ const MAX_UNREAD = 1_000;
  * (`break`, `return`) aborts the run.
  *
  * A reader that is slower than the model makes the driver wait: at about 1,000 unread events, the driver stops reading the
- * response until the reader has read half of them. A stream without a reader holds all
- * events, and does not wait. Nor does a stream whose `result` was requested, because its caller waits for the end of the
- * run.
+ * response until the reader has read half of them. A stream without a reader holds all events, and does not wait. Nor does
+ * a stream whose `result` was requested, because its caller waits for the end of the run.
  */
 export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, undefined> {
   private readonly run: Promise<Result>;
@@ -19,9 +18,8 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   private head = 0;
   private isOver = false;
   private isReaderGone = false;
-  /** True while a reader reads the events, and no caller waits for the result. */
-  private isPaced = false;
-  private isResultAwaited = false;
+  private hasReader = false;
+  private isResultRequested = false;
   private pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   private readonly waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
 
@@ -43,14 +41,13 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
 
   /** Settles at the end of the run, even when the events are not read. */
   get result(): Promise<Result> {
-    this.isPaced = false;
-    this.isResultAwaited = true;
+    this.isResultRequested = true;
     this.pause?.end();
     return this.run;
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
-    this.isPaced ||= !this.isResultAwaited;
+    this.hasReader = true;
     const event = this.queue[this.head];
     if (event !== undefined) {
       this.head++;
@@ -65,7 +62,6 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   async return(): Promise<IteratorResult<AgentEvent, undefined>> {
     if (!this.isOver && !this.isReaderGone) this.onLeave();
     this.isReaderGone = true;
-    this.isPaced = false;
     this.pause?.end();
     this.queue = [];
     this.head = 0;
@@ -81,6 +77,11 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
     if (!this.isPaced || this.unread < MAX_UNREAD) return undefined;
     this.pause ??= pauseOf(() => (this.pause = undefined));
     return this.pause.over;
+  }
+
+  /** True while a reader reads the events, and no caller waits for the result. */
+  private get isPaced(): boolean {
+    return this.hasReader && !this.isResultRequested && !this.isReaderGone;
   }
 
   private get unread(): number {
