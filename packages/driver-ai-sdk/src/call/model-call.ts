@@ -4,6 +4,7 @@ import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@hol
 import { systemClock } from '@holdfast/core';
 import type { ObservedInference } from './observed-call.ts';
 import { unlessAborted } from './abort.ts';
+import type { CalledModel } from './called-model.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
 import type { CacheCall } from '../cache/prompt-cache.ts';
@@ -29,7 +30,7 @@ import { withRetries } from './retry.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
 import type { HttpFacts } from '../response/http-facts.ts';
-import { httpFactsOf, isWebPage } from '../response/http-facts.ts';
+import { httpFactsOf, isWebPage, NO_FACTS } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
 import type { WarningListener } from './warnings.ts';
 
@@ -47,8 +48,6 @@ export interface CallPolicy {
 
 type CallOptions = ReturnType<typeof convertRequest>;
 type Attempt = AttemptResult<InferenceResponse>;
-
-const NO_FACTS: HttpFacts = {};
 
 /** One call of one model, with its retries. */
 export class ModelCall {
@@ -192,12 +191,17 @@ export class ModelCall {
     if ('answer' in partial) this.partialResponse = partial.answer;
   }
 
+  /** The names of the model, for functions of the application: the model itself is not theirs. */
+  private get called(): CalledModel {
+    const { provider, modelId } = this.model;
+    return { provider, modelId };
+  }
+
   /** Makes one attempt, which telemetry may observe. */
   private observed<T>(options: CallOptions, attempt: () => PromiseLike<T>): PromiseLike<T> {
     const { aroundCall } = this.inference;
     if (aroundCall === undefined) return attempt();
-    const { provider, modelId } = this.model;
-    return aroundCall({ model: { provider, modelId }, options, maxRetries: this.policy.maxRetries }, attempt);
+    return aroundCall({ model: this.called, options, maxRetries: this.policy.maxRetries }, attempt);
   }
 
   /** Returns the result or the error of the SDK as a value. @throws the caller's reason when the caller aborts first. */
@@ -222,8 +226,7 @@ export class ModelCall {
   }
 
   private headersOfCall(headers: Parameters<typeof headersOf>[0]): Promise<CallHeaders> {
-    const { provider, modelId } = this.model;
-    return headersOf(headers, { model: { provider, modelId }, run: this.inference.run });
+    return headersOf(headers, { model: this.called, run: this.inference.run });
   }
 
   private failure(error: unknown, attempts: number): AiSdkDriverError {
@@ -235,9 +238,7 @@ export class ModelCall {
   }
 
   private warn(warnings: readonly SharedV4Warning[] | undefined): void {
-    if (this.policy.onWarning === undefined) return;
-    const { provider, modelId } = this.model;
-    for (const warning of warnings ?? []) this.policy.onWarning(warning, { provider, modelId });
+    for (const warning of warnings ?? []) this.policy.onWarning?.(warning, this.called);
   }
 }
 

@@ -1,13 +1,11 @@
 import type {
-  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { sentWithoutItemIds } from '../provider-options.ts';
-
-type Called = Pick<LanguageModelV4, 'provider' | 'modelId'>;
+import type { CalledModel } from './called-model.ts';
 
 /**
  * Sets `store: false` for models of OpenAI's Responses API, so that a conversation does not refer to items that OpenAI
@@ -16,7 +14,7 @@ type Called = Pick<LanguageModelV4, 'provider' | 'modelId'>;
  */
 export function withoutStorage(
   options: LanguageModelV4CallOptions,
-  model: Called,
+  model: CalledModel,
 ): LanguageModelV4CallOptions {
   if (!isOpenAiResponses(model)) return options;
   const all = options.providerOptions ?? {};
@@ -30,7 +28,7 @@ export function withoutStorage(
 
 const DECISIVE: readonly string[] = ['store', 'previousResponseId', 'conversation'];
 
-function isOpenAiResponses({ provider, modelId }: Called): boolean {
+function isOpenAiResponses({ provider, modelId }: CalledModel): boolean {
   if (provider === 'gateway') return modelId.startsWith('openai/');
   return /^(openai|azure)(\.|-).*responses$/.test(provider);
 }

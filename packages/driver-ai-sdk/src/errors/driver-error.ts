@@ -9,6 +9,7 @@ import { DriverError } from '@holdfast/core/driver';
 import { apiCallError, errorKindOf, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
+import { member } from '../member.ts';
 
 /** The facts about a failed call; JSON. */
 export interface DriverErrorData {
@@ -164,12 +165,6 @@ function streamedMessage(error: unknown): string {
     if (typeof message === 'string') return message;
   }
   return '';
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }
 
 function sentence(text: string): string {

@@ -8,6 +8,7 @@ import {
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
+import { member } from '../member.ts';
 
 const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
   [401, 'authentication'],
@@ -269,10 +270,4 @@ const MAX_BODY = 4_000;
 /** An error and its causes. */
 function withCauses(error: unknown, depth = 0): readonly Error[] {
   return error instanceof Error && depth <= 4 ? [error, ...withCauses(error.cause, depth + 1)] : [];
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

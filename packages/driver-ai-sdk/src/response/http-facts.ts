@@ -20,7 +20,8 @@ export interface HttpFacts {
   readonly responseHeaders?: ResponseHeaders;
 }
 
-const NO_FACTS: HttpFacts = Object.freeze({});
+/** The facts about a response without headers. */
+export const NO_FACTS: HttpFacts = Object.freeze({});
 
 /** Returns the id of the request and the headers with these names, in lower case. */
 export function httpFactsOf(headers: unknown, names: readonly string[]): HttpFacts {

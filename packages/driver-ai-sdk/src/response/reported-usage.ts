@@ -1,5 +1,6 @@
 import type { LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { Usage } from '@holdfast/core';
+import { member } from '../member.ts';
 
 /**
  * Converts the reported usage, with the cost in US dollars if the provider reported it. A number that the provider did
@@ -88,12 +89,6 @@ function googleUsage(usage: unknown): CallUsage | undefined {
       : (written ?? 0) + (reasoningTokens ?? 0);
   const cacheReadTokens = countOf(member(usage, 'cachedContentTokenCount'));
   return { inputTokens, outputTokens, cacheReadTokens, reasoningTokens };
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }
 
 /** True when the provider reported a number of tokens or a cost. */

@@ -217,29 +217,20 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
+const SETTINGS = [
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'seed',
+  'reasoning',
+] as const;
+
 function settingsOf({ options }: ObservedCall): TelemetryEvent {
-  const {
-    maxOutputTokens,
-    temperature,
-    topP,
-    topK,
-    presencePenalty,
-    frequencyPenalty,
-    stopSequences,
-    seed,
-    reasoning,
-  } = options;
-  return {
-    maxOutputTokens,
-    temperature,
-    topP,
-    topK,
-    presencePenalty,
-    frequencyPenalty,
-    stopSequences,
-    seed,
-    reasoning,
-  };
+  return Object.fromEntries(SETTINGS.map((name) => [name, options[name]]));
 }
 
 function callEvent(call: ObservedCall): TelemetryEvent {

@@ -23,14 +23,9 @@ export interface AiSdkTelemetry {
   loop<Context>(loop: AgentLoop<Context>): AgentLoop<Context>;
 }
 
-const BOOLEAN = {
-  expected: 'true or false',
-  accepts: (value: unknown) => value === undefined || typeof value === 'boolean',
-};
-
 const checkOptions = optionsCheck<AiSdkTelemetryOptions>('aiSdkTelemetry', {
-  recordInputs: BOOLEAN,
-  recordOutputs: BOOLEAN,
+  recordInputs: mustBe.boolean,
+  recordOutputs: mustBe.boolean,
   functionId: mustBe.string,
   integrations: mustBe.listOf('integrations, as in integrations: [new OpenTelemetry()]', isIntegration),
 });

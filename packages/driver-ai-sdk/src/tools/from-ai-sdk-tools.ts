@@ -5,6 +5,7 @@ import { HoldfastError, invalidArgument, tool, toolResult } from '@holdfast/core
 import { mustBe, optionsCheck, providerTool, toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import type { ModelOutputOptions, ProviderTool } from '@holdfast/core/driver';
 import type { AiSdkTool, AiSdkToolSet } from './ai-sdk-tool.ts';
+import { member } from '../member.ts';
 import { callOptions } from './call-options.ts';
 import { convertModelOutput, hasFile } from './model-output.ts';
 
@@ -211,9 +212,7 @@ function ownMember<T>(byName: { readonly [name: string]: T } | undefined, name: 
 
 /** True when an MCP server has set this hint in the annotations of a tool. */
 function hasHint(metadata: object | undefined, hint: string): boolean {
-  if (metadata === undefined || !('annotations' in metadata)) return false;
-  const { annotations } = metadata;
-  return typeof annotations === 'object' && new Map(Object.entries(annotations ?? {})).get(hint) === true;
+  return member(member(metadata, 'annotations'), hint) === true;
 }
 
 type ApprovalContext = Parameters<NonNullable<Tool['needsApproval']>>[1];
