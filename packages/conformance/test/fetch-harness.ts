@@ -4,8 +4,9 @@ import type { FetchDefect } from './openai/fetch-defects.ts';
 import { fetchDriver } from './openai/fetch-driver.ts';
 import type { OpenAiServer } from './openai/openai-server.ts';
 
-const KEY = 'sk-conformance-0123456789abcdef';
-const TEAM = 'team-of-forty-two';
+/** The secrets of the drivers under test: an API key, and the value of the header `x-team`. */
+export const KEY = 'sk-conformance-0123456789abcdef';
+export const TEAM = 'team-of-forty-two';
 
 /** The abilities of a driver of OpenAI's protocol, with the extensions of compatible servers. */
 export const fetchAbilities: DriverAbilities = {

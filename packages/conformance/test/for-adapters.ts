@@ -2,6 +2,7 @@
 export { wrappedDefects } from './broken-drivers/wrapped-defects.ts';
 export { default as redDriverCases } from './broken-drivers/red-cases.json' with { type: 'json' };
 export { REFUSALS as REFUSAL_REPLIES } from './openai/openai-reply.ts';
+export { fetchAbilities, KEY, TEAM } from './fetch-harness.ts';
 export { OpenAiServer } from './openai/openai-server.ts';
 export { understood } from './openai/openai-request.ts';
 export type { OpenAiBody } from './openai/openai-request.ts';

@@ -1,6 +1,13 @@
-import { driverTests, REFUSALS } from '@holdfast/conformance';
+import { driverTests } from '@holdfast/conformance';
 import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
-import { OpenAiServer, redDriverCases, wrappedDefects } from '@holdfast/conformance/test';
+import {
+  fetchAbilities,
+  KEY,
+  OpenAiServer,
+  redDriverCases,
+  TEAM,
+  wrappedDefects,
+} from '@holdfast/conformance/test';
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import { LLMock } from '@copilotkit/aimock';
 import { OpenAI } from 'openai';
@@ -8,31 +15,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openAiClientDriver } from './openai-client-driver.ts';
 import { responsesApi } from './responses-protocol.ts';
 
-const KEY = 'sk-conformance-0123456789abcdef';
-const TEAM = 'team-of-forty-two';
-
 /** The Responses API has no mark for results that are errors, and of the settings only these. */
 const abilities: DriverAbilities = {
-  streaming: true,
-  reasoning: true,
-  usageDetails: true,
-  missingUsage: true,
-  responseIds: true,
-  invalidArguments: true,
-  systemMessages: true,
-  schemas: true,
-  formatNames: true,
-  toolChoice: true,
-  noise: true,
-  disconnects: true,
-  fileUrls: true,
-  resultFiles: true,
-  files: ['image/png', 'image/jpeg', 'application/pdf'],
+  ...fetchAbilities,
+  errorResults: false,
   settings: ['maxOutputTokens', 'temperature', 'topP'],
-  models: ['model-a', 'model-b'],
-  secrets: [KEY, TEAM],
-  refusals: REFUSALS,
-  interruptions: ['cut', 'end', 'error'],
 };
 
 const server = await OpenAiServer.start(responsesApi);

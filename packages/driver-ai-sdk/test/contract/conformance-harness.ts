@@ -2,11 +2,9 @@ import { createDeepSeek } from '@ai-sdk/deepseek';
 import { createOpenAI } from '@ai-sdk/openai';
 import { REFUSALS } from '@holdfast/conformance';
 import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
+import { KEY, TEAM } from '@holdfast/conformance/test';
 import type { OpenAiServer } from '@holdfast/conformance/test';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-
-const KEY = 'sk-conformance-0123456789abcdef';
-const TEAM = 'team-of-forty-two';
 
 /** The abilities of both providers. Neither has a mark for tool results that are errors, nor images in results. */
 const shared: DriverAbilities = {
