@@ -24,6 +24,9 @@ export type AnswerPart =
   /** A file that the model made. */
   | { readonly type: 'file'; readonly mediaType: string; readonly base64: string };
 
+/** A part of one type. */
+export type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
+
 /** The tokens that an answer reports. */
 export interface AnswerUsage {
   readonly input: number;

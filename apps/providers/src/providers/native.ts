@@ -13,35 +13,9 @@ import { cohereWire } from '../wires/cohere.ts';
 import { gatewayWire } from '../wires/gateway.ts';
 import { googleWire } from '../wires/google.ts';
 import { ollamaWire } from '../wires/ollama.ts';
-import { features } from './features.ts';
+import { claudeFeatures, features, geminiFeatures } from './features.ts';
 
 const apiKey = 'key-1';
-
-const claudeFeatures = [
-  'reasoning',
-  'signature',
-  'parallel-calls',
-  'picture-results',
-  'provider-calls',
-  'files-in',
-  'sources',
-  'cache-usage',
-  'reasoning-usage',
-] as const;
-
-const geminiFeatures = [
-  'reasoning',
-  'signature',
-  'parallel-calls',
-  'picture-results',
-  'provider-calls',
-  'files-in',
-  'files-out',
-  'sources',
-  'cache-usage',
-  'reasoning-usage',
-  'structured-output',
-] as const;
 
 export const anthropic: Provider = {
   name: 'anthropic',

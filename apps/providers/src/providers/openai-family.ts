@@ -15,22 +15,9 @@ import {
   openRouterWire,
 } from '../wires/chat-dialects.ts';
 import { responsesWire, xaiWire } from '../wires/responses.ts';
-import { features } from './features.ts';
+import { chatFeatures, features, responsesFeatures } from './features.ts';
 
 const apiKey = 'key-1';
-
-const responsesFeatures = [
-  'reasoning',
-  'signature',
-  'parallel-calls',
-  'picture-results',
-  'provider-calls',
-  'files-in',
-  'sources',
-  'cache-usage',
-  'reasoning-usage',
-  'structured-output',
-] as const;
 
 function openai(baseUrl: string) {
   return createOpenAI({ apiKey, baseURL: `${baseUrl}/v1` });
@@ -73,14 +60,7 @@ export const openAiCompatible: Provider = {
   name: 'openai-compatible',
   package: '@ai-sdk/openai-compatible',
   wire: compatibleChatWire,
-  features: features(
-    'reasoning',
-    'parallel-calls',
-    'files-in',
-    'cache-usage',
-    'reasoning-usage',
-    'structured-output',
-  ),
+  features: features(...chatFeatures),
   model: (baseUrl) =>
     createOpenAICompatible({
       name: 'local',
@@ -95,14 +75,7 @@ export const groq: Provider = {
   name: 'groq',
   package: '@ai-sdk/groq',
   wire: groqWire,
-  features: features(
-    'reasoning',
-    'parallel-calls',
-    'files-in',
-    'cache-usage',
-    'reasoning-usage',
-    'structured-output',
-  ),
+  features: features(...chatFeatures),
   model: (baseUrl) => createGroq({ apiKey, baseURL: baseUrl })('openai/gpt-oss-120b'),
 };
 
@@ -110,14 +83,7 @@ export const deepSeek: Provider = {
   name: 'deepseek',
   package: '@ai-sdk/deepseek',
   wire: deepSeekWire,
-  features: features(
-    'reasoning',
-    'parallel-calls',
-    'files-in',
-    'cache-usage',
-    'reasoning-usage',
-    'structured-output',
-  ),
+  features: features(...chatFeatures),
   model: (baseUrl) => createDeepSeek({ apiKey, baseURL: baseUrl })('deepseek-reasoner'),
 };
 

@@ -1,10 +1,8 @@
-import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
+import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
-import { pieces } from './parts.ts';
+import { pieces, sourcesAfter } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
-type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
-
 /** A content block, as a stream begins it, with its deltas, and as the whole answer has it. */
 interface Block {
   readonly started: Data;
@@ -112,13 +110,6 @@ function blocksOf({ parts }: Answer): readonly Block[] {
         return [];
     }
   });
-}
-
-/** The sources that follow a text. The protocol has them as citations of the text. */
-function sourcesAfter(parts: readonly AnswerPart[], index: number): readonly PartOf<'source'>[] {
-  const rest = parts.slice(index + 1);
-  const end = rest.findIndex(({ type }) => type !== 'source');
-  return rest.slice(0, end === -1 ? undefined : end).filter((part) => part.type === 'source');
 }
 
 function textBlock(text: string, sources: readonly PartOf<'source'>[]): Block {

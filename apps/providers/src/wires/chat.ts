@@ -1,11 +1,9 @@
-import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure, WireResponse } from '../wire.ts';
+import type { Answer, AnswerUsage, PartOf, Wire, WireFailure, WireResponse } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
 import { CREATED, partsOfType, pieces } from './parts.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
-
 /** The differences between the servers that speak Chat Completions. */
 export interface ChatDialect {
   /** The members of a message, or of a delta, for a piece of reasoning. `signature` comes with the last piece. */

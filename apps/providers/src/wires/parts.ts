@@ -1,4 +1,4 @@
-import type { Answer, AnswerPart } from '../wire.ts';
+import type { Answer, AnswerPart, PartOf } from '../wire.ts';
 
 /** The time of every answer, in seconds. */
 export const CREATED = 1_767_225_600;
@@ -7,12 +7,19 @@ export const CREATED = 1_767_225_600;
 export function partsOfType<Type extends AnswerPart['type']>(
   { parts }: Answer,
   type: Type,
-): readonly Extract<AnswerPart, { type: Type }>[] {
-  return parts.filter((part): part is Extract<AnswerPart, { type: Type }> => part.type === type);
+): readonly PartOf<Type>[] {
+  return parts.filter((part): part is PartOf<Type> => part.type === type);
 }
 
 /** Splits a text into two pieces, as it arrives in a stream. An empty text has no piece. */
 export function pieces(text: string): readonly string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== '');
+}
+
+/** The sources that follow the text at `index`. Some protocols attach them to the text. */
+export function sourcesAfter(parts: readonly AnswerPart[], index: number): readonly PartOf<'source'>[] {
+  const rest = parts.slice(index + 1);
+  const end = rest.findIndex(({ type }) => type !== 'source');
+  return rest.slice(0, end === -1 ? undefined : end).filter((part) => part.type === 'source');
 }

@@ -1,7 +1,7 @@
-import type { Answer, AnswerPart, AnswerUsage, Wire } from '../wire.ts';
+import type { Answer, AnswerUsage, PartOf, Wire } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
-import { CREATED, pieces } from './parts.ts';
+import { CREATED, pieces, sourcesAfter } from './parts.ts';
 import { refusedByXai } from './vendor-failures.ts';
 
 /** An item of the output of a response. */
@@ -15,8 +15,6 @@ interface StreamedItem {
 }
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
-type PartOf<Type extends AnswerPart['type']> = Extract<AnswerPart, { type: Type }>;
-
 /** The Responses protocol of OpenAI. */
 export const responsesWire: Wire = {
   whole: (answer) =>
@@ -103,13 +101,6 @@ function itemsOf(answer: Answer): readonly StreamedItem[] {
         return [];
     }
   });
-}
-
-/** The sources that follow a text. The protocol attaches them to the text. */
-function sourcesAfter(parts: readonly AnswerPart[], index: number): readonly PartOf<'source'>[] {
-  const rest = parts.slice(index + 1);
-  const end = rest.findIndex(({ type }) => type !== 'source');
-  return rest.slice(0, end === -1 ? undefined : end).filter((part) => part.type === 'source');
 }
 
 function reasoningItem(id: string, { text, signature }: PartOf<'reasoning'>): StreamedItem {
