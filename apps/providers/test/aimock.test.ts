@@ -9,7 +9,7 @@ import { answersOf, isSupported } from '../src/scenarios/scenario.ts';
 import { inOrder, ProviderServer } from '../src/server.ts';
 import type { Answer } from '../src/wire.ts';
 
-/** The same scenarios at a server that others wrote. It checks our wires: both servers must lead to the same steps. */
+/** Runs scenarios against aimock, a server of another project. A run must have the same steps as with our wires. */
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

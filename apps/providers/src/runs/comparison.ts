@@ -14,7 +14,7 @@ interface Side {
   readonly steps: readonly StepFacts[];
 }
 
-/** The same scenario, run by both sides. */
+/** The results of one scenario: with the AI SDK, and with Holdfast. */
 export interface Comparison {
   readonly sdk: Side;
   readonly held: Side;

@@ -43,7 +43,7 @@ function withoutInput(part: UIMessage['parts'][number]): object {
   return rest;
 }
 
-/** What a page has been shown, over one or several streams. */
+/** The message that a page shows, after the chunks of one or several streams. */
 export class Page {
   shown: UIMessage | undefined;
   restarts = 0;

@@ -35,7 +35,7 @@ export interface WrittenResponse {
   readonly isFailed?: boolean;
 }
 
-/** What a user does when the agent waits for a person, and what it does after a response. */
+/** The actions of a user: while the agent waits for a person, and after a response. */
 export type UserAct = 'yes' | 'other' | 'no' | 'message' | 'stop';
 
 /** Everything that happens in a session. */

@@ -1,7 +1,7 @@
 import { AbstractChat } from 'ai';
 import type { ChatInit, ChatState, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 
-/** What a page has: the chat of the SDK, without React. */
+/** The chat of the AI SDK as a page uses it, without React. */
 export class TestChat extends AbstractChat<UIMessage> {
   constructor(init: ChatInit<UIMessage>) {
     super({ ...init, state: new TestState(init.messages ?? []) });
