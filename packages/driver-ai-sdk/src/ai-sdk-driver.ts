@@ -12,7 +12,7 @@ import { PromptBuilders } from './prompt/prompt-builders.ts';
 import type { HeadersOption } from './call/headers.ts';
 import { isHeaders } from './call/headers.ts';
 import type { CallTimeouts } from './call/timeouts.ts';
-import { isTimeouts } from './call/timeouts.ts';
+import { checkTimeouts } from './call/timeouts.ts';
 import { onceEach } from './call/warnings.ts';
 import type { Download } from './prompt/prompt-files.ts';
 import { PromptFiles } from './prompt/prompt-files.ts';
@@ -79,7 +79,7 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
     }),
     timeouts: {
       expected: 'an object of seconds above 0, as in timeouts: { callSeconds: 300, firstChunkSeconds: 30 }',
-      accepts: isTimeouts,
+      accepts: mustBe.object.accepts,
     },
     responseHeaders: mustBe.listOf('names of headers', mustBe.string.accepts),
     promptCache: {
@@ -152,7 +152,7 @@ function policyOf({
     maxRetries,
     wait,
     headers,
-    timeouts,
+    timeouts: timeouts && checkTimeouts(timeouts),
     responseHeaders: responseHeaders.map((name) => name.toLowerCase()),
     cache: promptCacheOf(promptCache),
     onWarning: onWarning && onceEach(onWarning),

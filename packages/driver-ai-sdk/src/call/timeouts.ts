@@ -1,4 +1,4 @@
-import { mustBe } from '@holdfast/core/driver';
+import { mustBe, optionsCheck } from '@holdfast/core/driver';
 
 /** The time limits of an attempt, in seconds. A missing limit does not apply. */
 export interface CallTimeouts {
@@ -13,15 +13,12 @@ export interface CallTimeouts {
   readonly chunkSeconds?: number;
 }
 
-const NAMES: ReadonlySet<string> = new Set(['callSeconds', 'firstChunkSeconds', 'chunkSeconds']);
-
-/** True for an object with no other members than valid limits. */
-export function isTimeouts(value: unknown): boolean {
-  if (!mustBe.object.accepts(value)) return false;
-  return Object.entries(value as object).every(
-    ([name, seconds]) => NAMES.has(name) && (seconds === undefined || mustBe.seconds.accepts(seconds)),
-  );
-}
+/** @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of seconds. */
+export const checkTimeouts = optionsCheck<CallTimeouts>('timeouts', {
+  callSeconds: mustBe.seconds,
+  firstChunkSeconds: mustBe.seconds,
+  chunkSeconds: mustBe.seconds,
+});
 
 /** The time limits of one attempt. */
 export interface AttemptLimits {

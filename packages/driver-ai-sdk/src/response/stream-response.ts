@@ -76,17 +76,19 @@ export class StreamedResponse {
 
   /** True when the stream reported the finish reason of a complete response. */
   get isFinished(): boolean {
-    return isFinished(this.finish?.finishReason) && !this.isCutByOpenRouter();
+    return isFinished(this.finish?.finishReason) && !this.isCutAfterCall();
   }
 
   /**
-   * True for a response with calls that broke off at OpenRouter. Its package reports the finish reason `tool-calls` for it,
-   * with neither a raw reason nor usage.
+   * True for a response that broke off after a call. The packages of OpenRouter and Ollama report the finish reason
+   * `tool-calls` for it: that of OpenRouter without a raw reason and usage, that of Ollama without usage.
    */
-  private isCutByOpenRouter(): boolean {
-    if (this.finish === undefined || !this.provider.startsWith('openrouter')) return false;
+  private isCutAfterCall(): boolean {
+    if (this.finish?.finishReason?.unified !== 'tool-calls') return false;
     const { finishReason, usage } = this.finish;
-    return finishReason.unified === 'tool-calls' && !finishReason.raw && !hasNumbers(convertUsage(usage));
+    if (this.provider.startsWith('ollama')) return usage.inputTokens.total === undefined;
+    if (!this.provider.startsWith('openrouter')) return false;
+    return !finishReason.raw && !hasNumbers(convertUsage(usage));
   }
 
   /**

@@ -54,10 +54,9 @@ function withoutContent(event: TelemetryEvent, recording: RecordingOptions): Tel
   // The facts of a provider and errors may quote inputs and outputs.
   replace(shown, { providerMetadata: undefined, error: new Error(FAILED) });
   for (const name of ['toolCall', 'toolOutput'])
-    shown[name] = withoutValues(shown[name], hidesInputs, hidesOutputs);
-  for (const name of ['steps', 'finalStep']) shown[name] = stepsWithoutContent(shown[name], recording);
-  for (const name of ['toolCall', 'toolOutput', 'steps', 'finalStep'])
-    if (!(name in event)) delete shown[name];
+    if (name in event) shown[name] = withoutValues(event[name], hidesInputs, hidesOutputs);
+  for (const name of ['steps', 'finalStep'])
+    if (name in event) shown[name] = stepsWithoutContent(event[name], recording);
   return shown;
 }
 

@@ -7,16 +7,15 @@ export function workAround<T>(
   wrap: (once: () => Promise<T>) => unknown,
 ): Promise<T> {
   let started: Promise<T> | undefined;
-  const once = (): Promise<T> => (started ??= Promise.resolve(workOf(work)));
   return new Promise((resolve, reject) => {
-    const ownOnce = (): Promise<T> => {
-      const result = once();
-      result.then(resolve, reject);
-      return result;
+    const once = (): Promise<T> => {
+      started ??= workOf(work);
+      started.then(resolve, reject);
+      return started;
     };
-    const fallBack = (): void => void (started ?? ownOnce());
+    const fallBack = (): void => void (started ?? once());
     try {
-      Promise.resolve(wrap(ownOnce)).then(fallBack, fallBack);
+      Promise.resolve(wrap(once)).then(fallBack, fallBack);
     } catch {
       fallBack();
     }

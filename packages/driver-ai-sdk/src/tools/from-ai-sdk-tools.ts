@@ -2,8 +2,15 @@ import { asSchema } from '@ai-sdk/provider-utils';
 import type { FlexibleSchema, Schema } from '@ai-sdk/provider-utils';
 import type { JsonObject, Tool, ToolContext, ToolEffect } from '@holdfast/core';
 import { HoldfastError, invalidArgument, tool, toolResult } from '@holdfast/core';
-import { mustBe, optionsCheck, providerTool, toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import type { ModelOutputOptions, ProviderTool } from '@holdfast/core/driver';
+import {
+  checkArgument,
+  mustBe,
+  optionsCheck,
+  providerTool,
+  toJsonObject,
+  toJsonValue,
+} from '@holdfast/core/driver';
+import type { ArgumentCheck, ModelOutputOptions, ProviderTool } from '@holdfast/core/driver';
 import type { AiSdkTool, AiSdkToolSet } from './ai-sdk-tool.ts';
 import { member } from '../member.ts';
 import { callOptions } from './call-options.ts';
@@ -36,20 +43,16 @@ const EFFECT = mustBe.oneOf(EFFECTS);
 const checkOptions = optionsCheck<FromAiSdkToolsOptions>('fromAiSdkTools', {
   effects: {
     expected: 'effects by the name of the tool, as in effects: { search: "readOnly" }, or "annotations"',
-    accepts: (value) => value === 'annotations' || isRecordOf(value, EFFECT.accepts),
+    accepts: (value) => value === 'annotations' || mustBe.object.accepts(value),
   },
   defaultEffect: EFFECT,
   needsApproval: {
     expected: 'true, false, or one of them by the name of the tool',
-    accepts: (value) => typeof value === 'boolean' || isRecordOf(value, mustBe.boolean.accepts),
+    accepts: (value) => typeof value === 'boolean' || mustBe.object.accepts(value),
   },
   timeoutSeconds: mustBe.number(0),
   approvalTimeoutSeconds: mustBe.number(0),
 });
-
-function isRecordOf(value: unknown, accepts: (member: unknown) => boolean): boolean {
-  return mustBe.object.accepts(value) && Object.values(value as object).every(accepts);
-}
 
 /**
  * Converts a tool set of the AI SDK: tools of `tool()` and `dynamicTool()`, the tools of an MCP client, and tools that a
@@ -60,7 +63,7 @@ function isRecordOf(value: unknown, accepts: (member: unknown) => boolean): bool
  * The callbacks `onInputStart`, `onInputDelta` and `onInputAvailable` are not called.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, an effect or approval for
  * an unknown tool or for a tool that the provider runs, and a name that is not 1 to 64 letters, digits, `_` or `-`;
- * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form.
+ * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form, and for one whose values are not objects.
  * @example
  * const client = await createMCPClient({ transport: { type: 'http', url } });
  * const tools = await fromAiSdkTools(await client.tools(), { effects: { search: 'readOnly' } });
@@ -72,8 +75,8 @@ export async function fromAiSdkTools<const Tools extends AiSdkToolSet>(
 ): Promise<readonly Tool[]> {
   const policy: FromAiSdkToolsOptions = checkOptions(options);
   requireSet(tools);
-  requireKnown('effects', policy.effects, tools);
-  requireKnown('needsApproval', policy.needsApproval, tools);
+  requireMembers('effects', policy.effects, EFFECT, tools);
+  requireMembers('needsApproval', policy.needsApproval, mustBe.boolean, tools);
   const converted = Object.entries(tools).map(([name, each]) => convertTool(name, each, policy));
   return Object.freeze(await Promise.all(converted));
 }
@@ -85,9 +88,13 @@ function requireSet(tools: unknown): void {
   throw invalidArgument(`fromAiSdkTools takes an object with tools by name, as in ${examples}.`, TypeError);
 }
 
-function requireKnown(option: string, byName: unknown, tools: AiSdkToolSet): void {
+/** Checks an option that has a value for each tool by name. */
+function requireMembers(option: string, byName: unknown, check: ArgumentCheck, tools: AiSdkToolSet): void {
   if (typeof byName !== 'object' || byName === null) return;
-  for (const name of Object.keys(byName)) requireUsable(option, name, tools);
+  for (const [name, value] of Object.entries(byName)) {
+    requireUsable(option, name, tools);
+    checkArgument(`"${name}" in ${option} of fromAiSdkTools`, value, check);
+  }
 }
 
 /** The loop does not run a tool of the provider: an effect or an approval of it would never apply. */
@@ -132,7 +139,7 @@ function idOf(name: string, { id = '' }: AiSdkTool): ProviderTool['id'] {
 /** Converts a tool that the loop runs, or, without `execute`, a tool whose calls wait for an answer. */
 async function functionTool(name: string, given: AiSdkTool, policy: FromAiSdkToolsOptions): Promise<Tool> {
   const schema = schemaOf(given.inputSchema);
-  const jsonSchema = await schema.jsonSchema;
+  const jsonSchema = await jsonSchemaOf(name, schema);
   const described = {
     name,
     description: descriptionOf(name, given),
@@ -159,6 +166,28 @@ async function functionTool(name: string, given: AiSdkTool, policy: FromAiSdkToo
 /** A schema of the AI SDK. Only the provider packages know the type of its values. */
 function schemaOf(schema: unknown): Schema {
   return asSchema(schema as FlexibleSchema);
+}
+
+/** @throws HoldfastError `TOOL_SCHEMA_INVALID` for a schema that fails, or whose values are not objects. */
+async function jsonSchemaOf(name: string, schema: Schema): Promise<Schema['jsonSchema']> {
+  const jsonSchema = await readJsonSchema(name, schema);
+  const type = member(jsonSchema, 'type');
+  if (typeof type !== 'string' || type === 'object') return jsonSchema;
+  const message = `The schema of tool "${name}" must be of type "object", found "${type}": the arguments of a call are an object.`;
+  throw new HoldfastError('TOOL_SCHEMA_INVALID', message);
+}
+
+async function readJsonSchema(name: string, schema: Schema): Promise<Schema['jsonSchema']> {
+  try {
+    return await schema.jsonSchema;
+  } catch (cause) {
+    const message = `The schema of tool "${name}" has no JSON Schema form: ${describeError(cause)}`;
+    throw new HoldfastError('TOOL_SCHEMA_INVALID', message, { cause });
+  }
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function descriptionOf(name: string, { description = '' }: AiSdkTool): string {

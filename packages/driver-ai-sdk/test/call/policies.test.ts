@@ -80,8 +80,12 @@ describe('timeouts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test.each([{ callSeconds: 0 }, { seconds: 1 }, 5])('%j is refused', (timeouts) => {
-    expect(() => aiSdkDriver({ timeouts: timeouts as never })).toThrow('as in timeouts: { callSeconds: 300');
+  test.each([
+    [{ callSeconds: 0 }, 'callSeconds of timeouts must be a number of seconds above 0, found number 0.'],
+    [{ seconds: 1 }, 'timeouts has no option "seconds"'],
+    [5, 'timeouts of aiSdkDriver must be an object of seconds above 0, as in timeouts: { callSeconds: 300'],
+  ])('%j is refused', (timeouts, message) => {
+    expect(() => aiSdkDriver({ timeouts: timeouts as never })).toThrow(message);
   });
 });
 

@@ -138,16 +138,22 @@ describe('an interrupted stream', () => {
   });
 
   test.each([
-    ['openrouter.chat', undefined, false],
-    ['openrouter.chat', 3, true],
-    ['openai.responses', undefined, true],
-  ])('of %s with calls, no raw reason and %j tokens is finished: %s', (provider, total, expected) => {
-    const response = new StreamedResponse({ provider, modelId: 'm' });
-    const finishReason = { unified: 'tool-calls', raw: undefined };
-    const usage = { inputTokens: { total }, outputTokens: { total } };
-    response.add({ ...finish, finishReason, usage } as LanguageModelV4StreamPart);
-    expect(response.isFinished).toBe(expected);
-  });
+    ['openrouter.chat', undefined, undefined, false],
+    ['openrouter.chat', undefined, 3, true],
+    ['openrouter.chat', 'tool_calls', undefined, true],
+    ['ollama', 'tool_calls', undefined, false],
+    ['ollama', 'tool_calls', 0, true],
+    ['openai.responses', undefined, undefined, true],
+  ])(
+    'of %s with calls, the raw reason %j and %j tokens is finished: %s',
+    (provider, raw, total, expected) => {
+      const response = new StreamedResponse({ provider, modelId: 'm' });
+      const finishReason = { unified: 'tool-calls', raw };
+      const usage = { inputTokens: { total }, outputTokens: { total } };
+      response.add({ ...finish, finishReason, usage } as LanguageModelV4StreamPart);
+      expect(response.isFinished).toBe(expected);
+    },
+  );
 
   test('has a partial response without incomplete calls', () => {
     const { response } = streamed([

@@ -222,12 +222,30 @@ describe('options', () => {
   });
 
   test.each([
-    ['an unknown option', { retries: 2 }],
-    ['an unknown effect', { effects: { read: 'twice' } }],
-    ['an effect for an unknown tool', { effects: { raed: 'readOnly' } }],
-    ['an approval for an unknown tool', { needsApproval: { raed: true } }],
-  ])('%s is refused', async (_, options) => {
-    await expect(fromAiSdkTools(sets, options as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    [{ retries: 2 }, 'fromAiSdkTools has no option "retries"'],
+    [
+      { effects: { read: 'twice' } },
+      '"read" in effects of fromAiSdkTools must be one of readOnly, idempotent, ask, once, found string "twice".',
+    ],
+    [{ effects: 'all' }, 'effects of fromAiSdkTools must be effects by the name of the tool'],
+    [{ effects: { raed: 'readOnly' } }, '"effects" names the unknown tool "raed".'],
+    [{ needsApproval: { raed: true } }, '"needsApproval" names the unknown tool "raed".'],
+    [
+      { needsApproval: { read: 'yes' } },
+      '"read" in needsApproval of fromAiSdkTools must be true or false, found string "yes".',
+    ],
+  ])('%j is refused', async (options, message) => {
+    const refusal = { code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) };
+    await expect(fromAiSdkTools(sets, options as never)).rejects.toMatchObject(refusal);
+  });
+
+  test.each([
+    [jsonSchema(() => Promise.reject(new Error('No such file.'))), 'has no JSON Schema form: No such file.'],
+    [jsonSchema({ type: 'string' }), 'must be of type "object", found "string"'],
+  ])('a schema that no model can read is refused', async (inputSchema, message) => {
+    const refused = fromAiSdkTools({ weather: { ...tool({ ...named, execute: () => 1 }), inputSchema } });
+    const refusal = { code: 'TOOL_SCHEMA_INVALID', message: expect.stringContaining(message) };
+    await expect(refused).rejects.toMatchObject(refusal);
   });
 
   test.each([

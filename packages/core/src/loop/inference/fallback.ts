@@ -28,7 +28,7 @@ const MODELS: ArgumentCheck = {
 
 const checkFallback = optionsCheck<FallbackOptions>('fallback', {
   models: mustBe.required(MODELS),
-  on: mustBe.listOf('kinds of failures, as in ["overloaded"]', KIND.accepts),
+  on: mustBe.listOf(`kinds of failures (${KIND.expected})`, KIND.accepts),
   forSeconds: mustBe.seconds,
 });
 

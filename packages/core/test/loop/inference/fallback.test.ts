@@ -105,15 +105,18 @@ describe('a fallback model', () => {
   });
 
   test.each([
-    [[]],
-    [{ models: [{ temperature: 1 }] }],
-    [{ models: ['a'], on: ['odd'] }],
-    [{ models: ['a'], forSeconds: 0 }],
-    [{ model: 'a' }],
-    ['a'],
-  ])('the option %j is refused', (fallback) => {
+    [[], 'models of fallback must be models'],
+    [{ models: [{ temperature: 1 }] }, 'A fallback must name a model'],
+    [
+      { models: ['a'], on: ['odd'] },
+      'on of fallback must be an array of kinds of failures (one of rateLimited, ',
+    ],
+    [{ models: ['a'], forSeconds: 0 }, 'forSeconds of fallback must be a number of seconds above 0'],
+    [{ model: 'a' }, 'fallback has no option "model"'],
+    ['a', 'fallback of createAgentLoop must be a list of models'],
+  ])('the option %j is refused', (fallback, message) => {
     expect(() => createAgentLoop({ driver: scriptedDriver(), fallback: fallback as never })).toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) }),
     );
   });
 });
