@@ -20,6 +20,8 @@ const FILESYSTEM = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
 );
 
+const RUDE = fileURLToPath(new URL('rude-server.ts', import.meta.url));
+
 const clients: MCPClient[] = [];
 const processes: ChildProcess[] = [];
 
@@ -35,20 +37,33 @@ export async function stopMcp(): Promise<void> {
   await Promise.all(ended);
 }
 
-/** The reference server with every feature, over stdio. It writes the id of its process to `pidFile`. */
+/** The reference server with every feature, over stdio. */
 export async function everythingOverStdio(folder: string): Promise<Connection> {
+  const { client, pid } = await clientOf(folder, [EVERYTHING, 'stdio']);
+  return { client, kill: async () => void process.kill(pid, 'SIGKILL') };
+}
+
+/** A server that misbehaves in a way, over stdio, and the id of its process. */
+export function rudeOverStdio(folder: string, way: string): Promise<ClientOfProcess> {
+  return clientOf(folder, ['--no-warnings', RUDE, way]);
+}
+
+/** A client, and the id of the process of its server. */
+export interface ClientOfProcess {
+  readonly client: MCPClient;
+  readonly pid: number;
+}
+
+/** Starts a server with these arguments of Node.js. The shell writes the id of its process to a file of the folder. */
+async function clientOf(folder: string, args: readonly string[]): Promise<ClientOfProcess> {
   const pidFile = join(folder, 'pid');
-  const script = 'echo $$ > "$0"; exec "$1" "$2" stdio';
   const transport = new Experimental_StdioMCPTransport({
     command: 'sh',
-    args: ['-c', script, pidFile, process.execPath, EVERYTHING],
+    args: ['-c', 'echo $$ > "$0"; exec "$@"', pidFile, process.execPath, ...args],
     stderr: 'ignore',
   });
   const client = await connected(transport);
-  const kill = async (): Promise<void> => {
-    process.kill(Number(await readFile(pidFile, 'utf8')), 'SIGKILL');
-  };
-  return { client, kill };
+  return { client, pid: Number(await readFile(pidFile, 'utf8')) };
 }
 
 /** A client, and a function that kills its server. */
