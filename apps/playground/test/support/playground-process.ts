@@ -22,10 +22,10 @@ class PlaygroundProcess {
   private readonly ended: Promise<number | string>;
 
   constructor(args: readonly string[], environment: Environment = {}) {
-    const { PATH = '' } = process.env;
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
     this.child = spawn(process.execPath, ['--conditions=@holdfast/source', main, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH, PARCEL_SECONDS: '2', ...environment },
+      env: { PATH, NODE_COMPILE_CACHE, PARCEL_SECONDS: '2', ...environment },
     });
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));

@@ -125,9 +125,18 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     newTable,
     async newStore({ maxAttempts, ...options } = {}) {
       const table = options.table ?? (await newTable(options));
-      return new DynamoDbSessionStore({ ...options, table, client: client(maxAttempts) });
+      const made = client(maxAttempts);
+      if (hasFaults) await shortenPauses(made);
+      return new DynamoDbSessionStore({ ...options, table, client: made });
     },
   };
+}
+
+/** Keeps the retries of the SDK. It waits up to a second before each retry of a throttled request. */
+async function shortenPauses({ config }: DynamoDBClient): Promise<void> {
+  const strategy = await config.retryStrategy();
+  if (!('retryBackoffStrategy' in strategy)) throw new Error('The SDK computes its pauses in another place.');
+  strategy.retryBackoffStrategy = { setDelayBase: () => undefined, computeNextBackoffDelay: () => 10 };
 }
 
 /** All items of a table. */

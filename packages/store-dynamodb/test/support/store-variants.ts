@@ -1,0 +1,74 @@
+import type { CreateStore, StoreFaults } from '@holdfast/conformance';
+import { sessionStoreTests } from '@holdfast/conformance';
+import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
+import { describe, test } from 'vitest';
+import type { FileBlobs } from './file-blobs.ts';
+import { testBlobs } from './test-blobs.ts';
+import type { TestDatabase } from './test-database.ts';
+import { testDatabase } from './test-database.ts';
+
+/** A higher effort runs the large cases, and all cases with blobs. */
+export const EFFORT = Number(process.env['EFFORT'] ?? 1);
+/** The largest value of a store without blobs. */
+const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+
+/** A store with options, and the cases that it runs. */
+export interface Variant {
+  readonly name: string;
+  /** `maxAttempts` is the number of attempts of the SDK. */
+  readonly options: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number };
+  /** Values of at least this many bytes are files in a folder. */
+  readonly minBytes?: number;
+  /** The groups of cases in which this store differs. */
+  readonly groups: RegExp;
+}
+
+/** Runs the cases of variants, with one database for all of them. */
+export function testVariants(variants: readonly Variant[]): void {
+  const database = testDatabase({ hasFaults: true });
+  describe.each(variants)('$name', { timeout: 240_000 }, (variant) => {
+    testVariant(database, variant);
+  });
+}
+
+function testVariant(database: TestDatabase, { options, minBytes, groups }: Variant): void {
+  let table: string;
+  let files: FileBlobs;
+  const reopen: CreateStore = async (clock, settings) => {
+    const blobs = minBytes === undefined ? undefined : { store: files, minBytes };
+    const store = await database.newStore({ ...options, table, blobs, clock, ...settings });
+    return { store, close: () => store.close() };
+  };
+  const create: CreateStore = async (clock, settings) => {
+    table = await database.newTable();
+    files = testBlobs().blobs;
+    return reopen(clock, settings);
+  };
+  const tests = sessionStoreTests({
+    create,
+    limitSeconds: 240,
+    reopen,
+    measure: () => database.faults.measure(),
+    remember: () => database.remember(table),
+    countRows: async () => (await database.countItems(table)) + (await files.keys()).length,
+    maxValueBytes: minBytes === undefined ? MAX_VALUE_BYTES : undefined,
+    indexedFilters: ['owner'],
+    manySessions: EFFORT > 1 ? 10_000 : undefined,
+    faults: faultsOf(database),
+  }).filter(({ name }) => groups.test(name));
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(tests)('$name', ({ skip, run }, context) => {
+    context.skip(skip);
+    return run();
+  });
+}
+
+/** The proxy exists when a case runs, but not yet when the case is declared. */
+function faultsOf(database: TestDatabase): StoreFaults {
+  return {
+    kinds: ['loseReply', 'cut', 'throttle'],
+    arm: (fault, nth) => database.faults.arm(fault, nth),
+    disarm: () => database.faults.disarm(),
+  };
+}
