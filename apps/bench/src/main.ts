@@ -3,6 +3,8 @@ import { benchBusy } from './busy/bench-busy.ts';
 import { BUSY_NAMES } from './busy/busy-peers.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
+import { benchPublish } from './publish/bench-publish.ts';
+import { PUBLISH_NAMES } from './publish/publish-peers.ts';
 import type { Row } from './report.ts';
 import { benchState } from './state.ts';
 import { benchStores } from './stores/bench-stores.ts';
@@ -18,6 +20,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   stores: STORE_NAMES,
   turns: TURN_NAMES,
   busy: BUSY_NAMES,
+  publish: PUBLISH_NAMES,
 };
 
 const { positionals: parts, values } = parseArgs({
@@ -63,6 +66,9 @@ if (parts.includes('turns')) {
 }
 if (parts.includes('busy')) {
   rows.push(...(await benchBusy({ ...options, names: BUSY_NAMES.filter(isChosen) })));
+}
+if (parts.includes('publish')) {
+  rows.push(...(await benchPublish({ ...options, names: PUBLISH_NAMES.filter(isChosen) })));
 }
 if (parts.length > 1) reportTargets(rows);
 

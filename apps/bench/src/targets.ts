@@ -80,6 +80,21 @@ const TARGETS = {
     target: 1.36,
     isLeast: true,
   },
+  'publish memory': {
+    what: 'CPU that a channel adds at 10 000 deltas / `streamText`: memory',
+    first: '0.017',
+    target: 0.1,
+  },
+  'publish redis': {
+    what: 'CPU that a channel adds at 10 000 deltas / `streamText`: Redis',
+    first: '0.11',
+    target: 0.1,
+  },
+  'publish sqlite': {
+    what: 'CPU that a channel adds at 10 000 deltas / `streamText`: SQLite',
+    first: '0.057',
+    target: 0.1,
+  },
 } as const satisfies Readonly<Record<string, Target>>;
 
 export type TargetName = keyof typeof TARGETS;

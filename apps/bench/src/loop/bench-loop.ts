@@ -59,5 +59,5 @@ function effortOf(peer: PeerName, workload: Workload, isQuick: boolean): Effort 
   const longest = isQuick && PEERS[peer].isReference ? 200 : 1_000;
   const shortest = workload === 'heap' ? 200 : 1;
   const lengths = LENGTHS.filter((steps) => steps >= shortest && steps <= longest);
-  return { lengths, sampleTime: isQuick ? 150 : 400 };
+  return { lengths, sampleTime: isQuick ? 150 : 1_500 };
 }

@@ -20,7 +20,7 @@ export interface MemorySessionChannelOptions {
 }
 
 interface Tail {
-  readonly entries: readonly ChannelEntry[];
+  readonly entries: ChannelEntry[];
   readonly changedAt: Instant;
 }
 
@@ -119,8 +119,9 @@ class MemoryTransport {
 
   publish(sessionId: string, batch: readonly ChannelEntry[], trim: boolean): void {
     const now = this.clock.now();
-    const before = trim ? [] : (this.tails.get(sessionId)?.entries ?? []);
-    const entries = [...before, ...batch].slice(-LONGEST_TAIL);
+    const entries = trim ? [] : (this.tails.get(sessionId)?.entries ?? []);
+    entries.push(...batch);
+    entries.splice(0, entries.length - LONGEST_TAIL);
     this.tails.delete(sessionId);
     this.removeExpired(now);
     if (entries.length > 0) this.tails.set(sessionId, { entries, changedAt: now });
@@ -131,7 +132,7 @@ class MemoryTransport {
     this.removeExpired(this.clock.now());
     const remove = this.subscribers.add(sessionId, listener);
     const tail = this.tails.get(sessionId);
-    if (tail) listener({ type: 'entries', entries: tail.entries });
+    if (tail) listener({ type: 'entries', entries: [...tail.entries] });
     return remove;
   }
 

@@ -1,11 +1,11 @@
 import type { Clock, Instant } from '../clock.ts';
 import { callAfter } from '../clock.ts';
-import type { InferenceDelta } from '../loop/inference/driver.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ChannelChange, ChannelEntry } from './channel-entry.ts';
-import type { PartialResponse } from './partial-response.ts';
-import { expectedResponse, isSameResponse, withDelta } from './partial-response.ts';
+import type { ResponseName } from './partial-response.ts';
+import { expectedResponse } from './partial-response.ts';
+import { PartialResponseWriter } from './partial-response-writer.ts';
 import type { SessionChannel } from './session-channel.ts';
 import { StatePatchWriter } from './state-patch.ts';
 
@@ -27,7 +27,7 @@ export interface SavedState {
 }
 
 /** Milliseconds between two batches, and before the first batch after a failed one. */
-const BATCH_PAUSE = 30;
+const BATCH_PAUSE = 50;
 const FAILURE_PAUSE = 1_000;
 /** The number of entries after which a series is repeated, so that the tail of a long step stays short. */
 const LONGEST_SERIES = 1_000;
@@ -39,13 +39,13 @@ const LONGEST_SERIES = 1_000;
 export class SessionPublisher {
   private readonly parts: PublisherParts;
   private readonly writer: StatePatchWriter;
+  private readonly response = new PartialResponseWriter();
   private base: Pick<SavedState, 'state' | 'version'>;
   private live: AgentState;
-  private partial: PartialResponse | undefined;
+  /** The name of the response that the model writes in the live state. */
+  private expected: ResponseName | undefined;
   /** The last save that was not published. */
   private saved: SavedState | undefined;
-  /** The partial response as it was published in this series. */
-  private publishedPartial: PartialResponse | undefined;
   private series = 0;
   private n = 0;
   /** True when entries were dropped, so that the next batch begins a series. */
@@ -60,19 +60,20 @@ export class SessionPublisher {
     this.parts = parts;
     this.base = base;
     this.live = base.state;
+    this.expected = expectedResponse(base.state);
     this.writer = new StatePatchWriter(base.state);
   }
 
   /** Publishes the state after an event, and a delta. */
   receive(event: AgentEvent): void {
-    this.live = event.state;
-    if (event.type === 'inference-delta') this.addDelta(event.delta);
+    this.moveTo(event.state);
+    if (event.type === 'inference-delta' && this.expected) this.response.add(this.expected, event.delta);
     this.schedule(BATCH_PAUSE);
   }
 
   /** Publishes a state that is about to be saved: it can be newer than the last event. */
   follow(state: AgentState): void {
-    if (state.updatedAt >= this.live.updatedAt) this.live = state;
+    if (state.updatedAt >= this.live.updatedAt) this.moveTo(state);
   }
 
   /** Publishes that a state was saved. */
@@ -84,7 +85,7 @@ export class SessionPublisher {
   /** Publishes the rest at once. The worker is about to release its claim. */
   close(): void {
     this.isClosed = true;
-    this.partial = undefined; // the next worker calls the model again
+    this.response.clear(); // the next worker calls the model again
     this.flush();
   }
 
@@ -94,9 +95,11 @@ export class SessionPublisher {
     this.cancelTimer?.();
   }
 
-  private addDelta(delta: InferenceDelta): void {
-    const response = expectedResponse(this.live);
-    if (response) this.partial = withDelta(this.partial, response, delta);
+  /** The deltas of a response have the same state, so the name of the response is read once. */
+  private moveTo(state: AgentState): void {
+    if (state === this.live) return;
+    this.live = state;
+    this.expected = expectedResponse(state);
   }
 
   private schedule(milliseconds: number): void {
@@ -166,7 +169,7 @@ export class SessionPublisher {
     this.series++;
     this.n = 0;
     this.writer.restart(base.state);
-    this.publishedPartial = undefined;
+    this.response.restart();
   }
 
   private pushState(batch: ChannelEntry[], state: AgentState): void {
@@ -175,20 +178,11 @@ export class SessionPublisher {
   }
 
   private pushPartial(batch: ChannelEntry[]): void {
-    const { partial, publishedPartial } = this;
-    if (partial === undefined || !isSameResponse(partial, expectedResponse(this.live))) {
-      this.partial = this.publishedPartial = undefined;
-      return;
-    }
-    const { stepId, attempt, parts } = partial;
-    const known = isSameResponse(partial, publishedPartial) ? publishedPartial?.parts : undefined;
-    for (const [index, part] of parts.entries()) {
-      const text = part.text.slice(known?.[index]?.text.length ?? 0);
-      const delta = { ...part, text };
-      if (text !== '' || known?.[index] === undefined)
-        batch.push(this.entry({ type: 'delta', stepId, attempt, delta }));
-    }
-    this.publishedPartial = partial;
+    const { expected } = this;
+    const deltas = this.response.write(expected);
+    if (expected === undefined) return;
+    const { stepId, attempt } = expected;
+    for (const delta of deltas) batch.push(this.entry({ type: 'delta', stepId, attempt, delta }));
   }
 
   private entry(change: ChannelChange): ChannelEntry {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The names that a channel uses for one session. They have the same hash tag, so they are in one slot of a Cluster. */
 export interface ChannelKeys {
@@ -19,7 +19,7 @@ const TAG_DIGITS = 3;
  * the names of shard channels have the number of the database.
  */
 export function channelKeys(prefix: string, database: number, sessionId: string): ChannelKeys {
-  const tag = createHash('sha1').update(sessionId).digest('hex').slice(0, TAG_DIGITS);
+  const tag = hash('sha1', sessionId).slice(0, TAG_DIGITS);
   const start = `${prefix}:{${tag}}`;
   return {
     tail: `${start}:t:${sessionId}`,

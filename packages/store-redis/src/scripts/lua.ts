@@ -229,18 +229,25 @@ local is_trimmed = ARGV[4]
 
 local FIRST_TEXT = 5
 
+local function last_id()
+  local last = redis.call('XREVRANGE', tail_key, '+', '-', 'COUNT', 1)[1]
+  if last then return last[1] end
+  if redis.call('EXISTS', tail_key) == 0 then return nil end
+  -- The last entry was trimmed. XINFO also returns the content of entries, so it is the slower way.
+  local info = redis.call('XINFO', 'STREAM', tail_key)
+  for index = 1, #info, 2 do
+    if info[index] == 'last-generated-id' then return info[index + 1] end
+  end
+end
+
 local function generation_and_next()
-  if redis.call('EXISTS', tail_key) == 0 then
+  local last = last_id()
+  if last == nil then
     local time = redis.call('TIME')
     return string.format('%.0f', time[1] * 1000000 + time[2]), 0
   end
-  local info = redis.call('XINFO', 'STREAM', tail_key)
-  for index = 1, #info, 2 do
-    if info[index] == 'last-generated-id' then
-      local generation, number = string.match(info[index + 1], '^(%d+)-(%d+)$')
-      return generation, number + 1
-    end
-  end
+  local generation, number = string.match(last, '^(%d+)-(%d+)$')
+  return generation, number + 1
 end
 
 if #ARGV < FIRST_TEXT then
