@@ -136,6 +136,12 @@ export interface ExecuteOptions<Context = unknown> extends Pick<
    * as busy. Default: 0. An aborted signal ends the wait.
    */
   readonly waitSeconds?: number | undefined;
+  /**
+   * The process in which the agent takes its steps. `here` (default): in this call. `later`: the call saves the session
+   * with its work and releases it. Call `wake` of the engine afterwards. Only an execution that the action stops is ended
+   * in this call.
+   */
+  readonly steps?: 'here' | 'later' | undefined;
 }
 
 /** The parts of a runtime that every task uses. */
@@ -212,6 +218,7 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
     onEvent: mustBe.function,
     runContext: mustBe.anything,
     whenBusy: mustBe.oneOf(['enqueue', 'refuse']),
+    steps: mustBe.oneOf(['here', 'later']),
     waitSeconds: {
       expected: 'a number of seconds of at least 0',
       accepts: (value) => value === 0 || mustBe.seconds.accepts(value),

@@ -211,14 +211,24 @@ export class SessionRuntime<Context = unknown> {
     return session;
   }
 
-  private taskOf(action: SessionAction, { signal, onEvent, runContext }: ExecuteOptions): SessionTask {
+  private taskOf(action: SessionAction, options: ExecuteOptions): SessionTask {
+    const { signal, onEvent, runContext, steps } = options;
     const { clock, hooks, agents } = this.parts;
     const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
     const act: SessionTask['act'] = async (session, { run, save }) => {
       const actionResult = await action(session, { run, save, loop, clock, signal });
       return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
     };
-    return { act, workerId: this.newWorkerId(), suspects: 'accept', signal, onEvent, runContext };
+    const isStepsLater = steps === 'later';
+    return {
+      act,
+      workerId: this.newWorkerId(),
+      suspects: 'accept',
+      isStepsLater,
+      signal,
+      onEvent,
+      runContext,
+    };
   }
 
   /**
@@ -244,6 +254,7 @@ export class SessionRuntime<Context = unknown> {
     );
     // The worker that held the session may have died, and then no other worker would read the inbox.
     const task = this.taskOf(resume(), options);
+    if (task.isStepsLater) return expected;
     const held = await HeldSession.claim(sessionId, task, this.parts).catch(undefinedIfBusy);
     return held ? (await workOn(held, task, this.parts)).session : expected;
   }

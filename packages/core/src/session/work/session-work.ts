@@ -17,6 +17,8 @@ export interface SessionTask extends ClaimRequest {
   readonly act: (session: AgentSession, work: TaskContext) => Promise<AgentSession> | AgentSession;
   /** True when an engine retries the task. */
   readonly isRetried?: boolean | undefined;
+  /** True when the worker only saves the session, and another one takes the steps. */
+  readonly isStepsLater?: boolean | undefined;
   readonly onEvent?: AgentEventListener | undefined;
   /** The run context that the caller passed. */
   readonly runContext?: unknown;
@@ -48,14 +50,14 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
   const prepare = agentPreparer(task.runContext, parts);
   const onEvent = joinedListener(parts.onEvent, task.onEvent);
   const run = (session: AgentSession): Promise<AgentSession> =>
-    runAgent(held, session, { prepare, onEvent }, parts);
+    mustRunHere(session, task) ? runAgent(held, session, { prepare, onEvent }, parts) : held.save(session);
   try {
     const ready = await preparedSession(held, parts);
     const session = await held.saveChanges(
       await task.act(ready, { run, save: (changed) => held.save(changed) }),
     );
     let released = session;
-    while (!(await isDone(held, released, parts))) {
+    while (!(await isDone(held, released, parts)) && task.isStepsLater !== true) {
       released = await held.saveChanges(
         await continueExecution(await withInboxAndChildren(held, released, parts), run),
       );
@@ -69,6 +71,11 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
     if (!hasMore) throw error;
     return { session: held.latest, released: held.latest, hasMore };
   }
+}
+
+/** True unless another worker takes the steps. A stopped execution has no steps left. */
+function mustRunHere({ state }: AgentSession, { isStepsLater }: SessionTask): boolean {
+  return isStepsLater !== true || state.execution?.continuation.wasForceStopped === true;
 }
 
 /** True when the worker cannot release its claim: the store does not reply, or another worker has the session. */

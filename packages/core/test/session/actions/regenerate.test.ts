@@ -295,3 +295,35 @@ describe('an active execution', () => {
     expect(texts(await executed(talked, regenerate()))).toEqual(['u: Go.', 'a: Again.']);
   });
 });
+
+describe('regenerate() with steps: later', () => {
+  test('saves the work and calls no model; another process responds', async () => {
+    const { made, runtime, sessionId } = await talk();
+    const saved = await runtime.execute(sessionId, regenerate(), { steps: 'later' });
+    expect([saved.state.status, texts(saved)]).toEqual(['pending', ['u: U1.', 'a: A1.', 'u: U2.']]);
+    expect((await made.store.due()).sessions.map((due) => due.sessionId)).toEqual([sessionId]);
+    const worker = made.process(['A2 again.']);
+    expect((await worker.advance(sessionId)).outcome).toEqual({ type: 'finished' });
+    expect(texts(await runtime.get(sessionId)).at(-1)).toBe('a: A2 again.');
+  });
+
+  test('leaves enqueued messages in the inbox, and responds to none', async () => {
+    const { made, runtime, sessionId } = await talk();
+    const slow: SessionAction = async (session, context) => {
+      await runtime.enqueue(sessionId, { type: 'message', content: 'U3.' }, { id: 'u3' });
+      return regenerate()(session, context);
+    };
+    await runtime.execute(sessionId, slow, { steps: 'later' });
+    expect((await runtime.inspect(sessionId)).waitingItems).toBe(1);
+    await made.process(['A2 and A3.']).advance(sessionId);
+    expect(texts(await runtime.get(sessionId)).slice(-2)).toEqual(['u: U3.', 'a: A2 and A3.']);
+  });
+
+  test('ends an execution that waits for approval', async () => {
+    const runtime = world({ needsApproval: true }).process([call(5)]);
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.execute(sessionId, sendMessage('Pay.', { id: 'u1' }));
+    const saved = await runtime.execute(sessionId, regenerate(), { steps: 'later' });
+    expect([saved.state.status, texts(saved)]).toEqual(['pending', ['u: Pay.']]);
+  });
+});

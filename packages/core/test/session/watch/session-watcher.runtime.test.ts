@@ -62,7 +62,7 @@ test('a reader sees the text of a response while the model writes it, and then t
   const say = await begun;
   say('Hel');
   say('lo');
-  clock.advance(30);
+  clock.advance(50);
   await settled();
   const live = await nextView(views);
   expect(live.partial?.parts).toEqual([{ type: 'text', id: '0', text: 'Hello' }]);
@@ -123,7 +123,7 @@ test('a decision elsewhere shows to a reader, with the call that it lets run', a
   const { session } = await nextView(views);
   const [request] = pendingApprovals(session.state);
   await runtime().execute(sessionId, approve(request?.id ?? '', { by: 'ada' }));
-  clock.advance(30);
+  clock.advance(50);
   await settled();
   const last = await nextView(views);
   expect(last.session.state.status).toBe('completed');
@@ -153,7 +153,7 @@ test('readers share a subscription and a view, and a slow one gets the latest', 
   const say = await begun;
   for (const word of ['a', 'b', 'c']) {
     say(word);
-    clock.advance(30);
+    clock.advance(50);
     await settled();
     expect((await nextView(quick)).partial?.parts[0]?.text).toMatch(new RegExp(`${word}$`));
   }

@@ -48,7 +48,7 @@ const turns: fc.Arbitrary<Turn> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       type: fc.constant('wait' as const),
-      milliseconds: fc.constantFrom(0, 30, 30, 30, 1_000, 5_000),
+      milliseconds: fc.constantFrom(0, 50, 50, 50, 1_000, 5_000),
     }),
   },
 );
@@ -123,7 +123,7 @@ class World {
     this.channel.heal();
     await this.save();
     this.worker.publisher.close();
-    for (const milliseconds of [30, 1_000, 1_000, 5_000, 5_000]) await this.wait(milliseconds);
+    for (const milliseconds of [50, 1_000, 1_000, 5_000, 5_000]) await this.wait(milliseconds);
     this.abortController.abort();
     await Promise.all(this.readers.map(({ done }) => done));
     return { stored: await this.store.load('s'), views: this.readers.map(({ last }) => last) };
