@@ -1,0 +1,292 @@
+import { agentDefinition, systemClock } from '@holdfast/core';
+import type { AgentDefinition, AgentState } from '@holdfast/core';
+import type { UIMessage } from 'ai';
+import { SessionWatcher } from '@holdfast/core/channel';
+import type { SessionView } from '@holdfast/core/channel';
+import { digestOf } from '../wire/digest.ts';
+import type { ChatVersion } from '../wire/response-event.ts';
+import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
+import {
+  checkOrigin,
+  corsHeaders,
+  DEFAULT_LIMITS,
+  OwnerUsage,
+  preflightResponse,
+  readBody,
+} from './access.ts';
+import type { Limits } from './access.ts';
+import { Chat } from './chat.ts';
+import type { ChatParts } from './chat.ts';
+import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
+import { checkLimits, checkOptions } from './chat-options.ts';
+import type { ChatHandlerOptions, ChatName, ChatUser } from './chat-options.ts';
+import { isAtWork, messagesOfViews } from './chat-view.ts';
+import type { MessagesOf } from './chat-view.ts';
+import { followResponse } from './followed-response.ts';
+import type { ResponseTarget } from './followed-response.ts';
+import { isId, optionalText, readCommand } from './incoming.ts';
+import { queuedMessages } from './queued-messages.ts';
+import { responseStream, textStream } from './response-stream.ts';
+import type { ResponseFormat } from './response-stream.ts';
+
+/** A request to a chat. */
+interface ChatRequest {
+  readonly request: Request;
+  readonly url: URL;
+  readonly user: ChatUser;
+  readonly chatId: string;
+  readonly chat: Chat;
+}
+
+type Serve = (handler: Handler, chatRequest: ChatRequest) => Promise<Response>;
+
+/** The functions that serve each kind of request, by method and the path behind the id of the chat. */
+const ROUTES: Readonly<Record<string, Serve>> = {
+  'GET ': (handler, chat) => handler.showMessages(chat),
+  'DELETE ': (handler, chat) => handler.delete(chat),
+  'GET stream': (handler, chat) => handler.resumeStream(chat),
+  'GET watch': (handler, chat) => handler.watch(chat),
+  'POST stop': (handler, chat) => handler.stop(chat),
+  'POST fork': (handler, chat) => handler.fork(chat),
+};
+
+/**
+ * Returns the HTTP handler of chats, from a `Request` to a `Response`. A message is in the inbox of its session, and the
+ * engine is woken, before the response begins; an agent runs where the engine has workers. Any process can serve any
+ * request.
+ *
+ * | request | response |
+ * |---|---|
+ * | `POST /api/chat` | takes a message, decisions, answers, an edit or a regeneration; streams the response |
+ * | `GET /api/chat/ID` | the messages |
+ * | `GET /api/chat/ID/stream` | the response at work, from its beginning; status 204 without one |
+ * | `GET /api/chat/ID/watch` | a stream of versions, for pages that are idle |
+ * | `POST /api/chat/ID/stop` | stops the response at work |
+ * | `POST /api/chat/ID/fork` | copies the chat |
+ * | `DELETE /api/chat/ID` | deletes the chat |
+ *
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value.
+ */
+export function chatHandler(options: ChatHandlerOptions): (request: Request) => Promise<Response> {
+  const handler = new Handler(checkOptions(options));
+  return (request) => handler.serve(request);
+}
+
+class Handler {
+  private readonly options: ChatHandlerOptions;
+  private readonly path: string;
+  private readonly origins: readonly string[];
+  private readonly limits: Limits;
+  private readonly usage: OwnerUsage;
+  private readonly messagesOf: MessagesOf;
+  private readonly parts: ChatParts;
+
+  constructor(options: ChatHandlerOptions) {
+    const { runtime, engine, channel, clock = systemClock, messages = {}, limits = {} } = options;
+    this.options = options;
+    this.path = (options.path ?? '/api/chat').replace(/\/$/, '');
+    this.origins = options.allowedOrigins ?? [];
+    this.limits = { ...DEFAULT_LIMITS, ...checkLimits(limits) };
+    this.usage = new OwnerUsage(this.limits, clock);
+    this.messagesOf = messagesOfViews(messages);
+    const watcher = new SessionWatcher({ store: runtime.store, channel, clock });
+    const definitionOf = (chatId: string, user: ChatUser) =>
+      definitionFor({ owner: user.owner, chatId }, options);
+    this.parts = { runtime, engine, watcher, definitionOf };
+  }
+
+  async serve(request: Request): Promise<Response> {
+    const cors = corsHeaders(request, this.origins);
+    if (request.method === 'OPTIONS') return preflightResponse(cors);
+    const response = await this.answer(request).catch((error: unknown) => this.failure(error, request));
+    for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+    return response;
+  }
+
+  private async answer(request: Request): Promise<Response> {
+    checkOrigin(request, this.origins);
+    const url = new URL(request.url);
+    const [, named, action, ...rest] = this.segmentsOf(url);
+    const user = await this.options.authorize(request);
+    if (user === undefined) throw new ChatRequestError('CHAT_UNAUTHORIZED', 'Sign in to use the chat.');
+    if (request.method !== 'GET') this.usage.countRequest(user.owner);
+    if (named === undefined) {
+      if (request.method !== 'POST') throw unknownMethod();
+      return this.send(request, url, user);
+    }
+    const serve = ROUTES[`${request.method} ${action ?? ''}`];
+    if (serve === undefined || rest.length > 0) throw unknownMethod();
+    return serve(this, { request, url, user, chatId: named, chat: this.chat(named, user) });
+  }
+
+  /** Returns the segments of the path behind that of the handler. */
+  private segmentsOf({ pathname }: URL): readonly string[] {
+    const isOwn = pathname === this.path || pathname.startsWith(`${this.path}/`);
+    if (!isOwn) throw new ChatRequestError('CHAT_NOT_FOUND', `The chat is served at ${this.path}.`);
+    return pathname.slice(this.path.length).split('/').map(decoded);
+  }
+
+  private failure(error: unknown, request: Request): Response {
+    if (error instanceof Response) return error;
+    const chatError = toChatError(error);
+    if (CHAT_STATUS[chatError.code] >= 500) this.options.onError?.(chatError.cause ?? error, request);
+    return errorResponse(chatError);
+  }
+
+  private chat(chatId: unknown, user: ChatUser): Chat {
+    if (!isId(chatId))
+      throw new ChatRequestError('CHAT_REQUEST_INVALID', 'A chat has an id of 1 to 200 characters.');
+    const { sessionIdOf = defaultSessionId } = this.options;
+    return new Chat(sessionIdOf({ owner: user.owner, chatId }), chatId, user, this.parts);
+  }
+
+  // Requests
+
+  private async send(request: Request, url: URL, user: ChatUser): Promise<Response> {
+    const body = await readBody(request, this.limits.bodyBytes);
+    const chat = this.chat(body['id'], user);
+    const { acceptsFileUrl } = this.options;
+    const command = readCommand(body, (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false);
+    const leave = this.usage.openStream(user.owner);
+    try {
+      const target = await chat.perform(command);
+      return this.stream(chat, target, request, url, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async showMessages({ chat }: ChatRequest): Promise<Response> {
+    const view = (await chat.find()) && (await this.firstView(chat));
+    if (view === undefined) return shownMessages({ messages: [], version: 0, isAtWork: false });
+    const { state, version } = view.session;
+    const queued = queuedMessages(await chat.inbox(), state);
+    const messages = [...this.messagesOf(view), ...queued];
+    return shownMessages({ messages, version, isAtWork: queued.length > 0 || isAtWork(state) });
+  }
+
+  async resumeStream({ request, url, user, chat }: ChatRequest): Promise<Response> {
+    const target = await openResponse(chat, url.searchParams.get('message'));
+    if (target === undefined) return new Response(null, { status: 204 });
+    return this.stream(chat, target, request, url, this.usage.openStream(user.owner));
+  }
+
+  async watch({ request, user, chat }: ChatRequest): Promise<Response> {
+    if ((await chat.find()) === undefined)
+      throw new ChatRequestError('CHAT_NOT_FOUND', 'This chat does not exist.');
+    const { clock = systemClock } = this.options;
+    const onEnd = this.usage.openStream(user.owner);
+    const versions = versionTexts(this.views(chat, request), this.messagesOf);
+    return textStream(versions, EVENT_STREAM_HEADERS, { clock, onEnd });
+  }
+
+  async stop({ request, chat }: ChatRequest): Promise<Response> {
+    const body = await readBody(request, this.limits.bodyBytes);
+    const executionId = optionalText(body, 'messageId')?.split(':')[0];
+    return Response.json({ isStopping: await chat.stop(executionId) });
+  }
+
+  async fork({ request, chat, user }: ChatRequest): Promise<Response> {
+    const body = await readBody(request, this.limits.bodyBytes);
+    const copy = this.chat(body['chatId'], user);
+    await chat.fork(copy.sessionId, optionalText(body, 'messageId'));
+    return Response.json({ chatId: body['chatId'] }, { status: 201 });
+  }
+
+  async delete({ chat }: ChatRequest): Promise<Response> {
+    return Response.json({ isDeleted: await chat.delete() });
+  }
+
+  // Streams
+
+  private stream(
+    chat: Chat,
+    target: ResponseTarget,
+    request: Request,
+    url: URL,
+    onEnd: () => void,
+  ): Response {
+    const { describeFailure = codesOf, clock = systemClock } = this.options;
+    const views = this.views(chat, request);
+    const response = followResponse(views, target, { messagesOf: this.messagesOf, describeFailure });
+    const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
+    return responseStream(response, format, { clock, onEnd });
+  }
+
+  private views(chat: Chat, { signal }: Request): AsyncGenerator<SessionView, void, undefined> {
+    return this.parts.watcher.watch(chat.sessionId, { signal });
+  }
+
+  private async firstView(chat: Chat): Promise<SessionView | undefined> {
+    for await (const view of this.parts.watcher.watch(chat.sessionId)) return view;
+    return undefined;
+  }
+}
+
+/** Returns the response that a page can follow: the named one, the one at work, or the one to a queued message. */
+async function openResponse(chat: Chat, messageId: string | null): Promise<ResponseTarget | undefined> {
+  const session = await chat.find();
+  if (session === undefined) return undefined;
+  const { state } = session;
+  const active = isAtWork(state) ? state.executionId : undefined;
+  const executionId = messageId?.split(':')[0] ?? active;
+  if (executionId !== undefined) return { type: 'execution', executionId };
+  const [queued] = queuedMessages(await chat.inbox(), state);
+  return queued && { type: 'message', messageId: queued.id, hasStream: false };
+}
+
+/** The messages of a chat as a page loads them. */
+interface ShownMessages {
+  readonly messages: readonly UIMessage[];
+  readonly version: number;
+  readonly isAtWork: boolean;
+}
+
+function shownMessages(shown: ShownMessages): Response {
+  return Response.json(shown, { headers: { 'cache-control': 'no-store' } });
+}
+
+async function* versionTexts(
+  views: AsyncIterable<SessionView>,
+  messagesOf: MessagesOf,
+): AsyncGenerator<string, void, undefined> {
+  let shown = '';
+  for await (const view of views) {
+    const { state, version } = view.session;
+    const isBusy = isAtWork(state);
+    if (!isBusy && !view.isSaved) continue;
+    const chat: ChatVersion = isBusy
+      ? { version, isAtWork: true }
+      : { version, isAtWork: false, digest: digestOf(messagesOf(view)) };
+    const text = serverSentEvent(chat);
+    if (text !== shown) yield (shown = text);
+  }
+}
+
+async function definitionFor(name: ChatName, { agent }: ChatHandlerOptions): Promise<AgentDefinition> {
+  const chosen = typeof agent === 'function' ? await agent(name) : agent;
+  return typeof chosen === 'string' ? agentDefinition({ name: chosen }) : chosen;
+}
+
+/** The owner cannot contain the separator, so that no owner can name a session of another one. */
+function defaultSessionId({ owner, chatId }: ChatName): string {
+  return `${owner.replaceAll('%', '%25').replaceAll('/', '%2F')}/${chatId}`;
+}
+
+function codesOf({ execution }: AgentState): string {
+  const code = execution?.errors.at(-1)?.code;
+  return code === undefined ? 'The response failed.' : `The response failed: ${code}.`;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function unknownMethod(): ChatRequestError {
+  return new ChatRequestError('CHAT_METHOD_UNKNOWN', 'The chat does not serve this method and path.');
+}

@@ -1,0 +1,100 @@
+import type { AgentDefinition, AgentState, Clock, SessionRuntime } from '@holdfast/core';
+import type { SessionChannel } from '@holdfast/core/channel';
+import type { ExecutionEngine } from '@holdfast/core/engine';
+import { mustBe, optionsCheck } from '@holdfast/core/engine';
+import type { MessageOptions } from './chat-view.ts';
+
+/** The user of a request. */
+export interface ChatUser {
+  /** The owner of the chats: 1 to 1,000 characters. For this user, only chats of this owner exist. */
+  readonly owner: string;
+  /** The person, recorded with decisions and answers. Default: the owner. */
+  readonly by?: string;
+}
+
+/** A chat of an owner. */
+export interface ChatName {
+  readonly owner: string;
+  /** The id that the page gave to the chat. */
+  readonly chatId: string;
+}
+
+/** Bounds for the requests of one owner in this process, against pages that misbehave. */
+export interface ChatLimits {
+  /** The largest body of a request, in bytes. Default: 4,000,000. */
+  readonly bodyBytes?: number;
+  /** The number of requests that change something, in a minute. Default: 120. */
+  readonly requestsPerMinute?: number;
+  /** The number of open streams. Default: 50. */
+  readonly streams?: number;
+}
+
+/** Options of `chatHandler`. */
+export interface ChatHandlerOptions {
+  /** A runtime with the agents and the channel. It runs no agent in this process: an engine does. */
+  readonly runtime: SessionRuntime<never> | SessionRuntime;
+  /** The engine whose workers run the agents, here or in other processes. */
+  readonly engine: Pick<ExecutionEngine, 'wake'>;
+  /** A channel with the transport of the workers' channels. */
+  readonly channel: SessionChannel;
+  /** The agent of new chats: its name, or its definition. A function chooses it for each chat. */
+  readonly agent:
+    | string
+    | AgentDefinition
+    | ((chat: ChatName) => string | AgentDefinition | Promise<string | AgentDefinition>);
+  /**
+   * Returns the user of a request, or `undefined` for a request without one, which gets the status 401. It may throw a
+   * `Response`, which the handler returns.
+   */
+  readonly authorize: (request: Request) => ChatUser | undefined | Promise<ChatUser | undefined>;
+  /** The path of the handler. Default: `/api/chat`, as in the AI SDK. */
+  readonly path?: string;
+  /** Returns the id of the session of a chat. Default: made of owner and chat id. Two owners must not share an id. */
+  readonly sessionIdOf?: (chat: ChatName) => string;
+  /** The other origins whose pages may use the handler, such as `https://app.example`. Default: none. */
+  readonly allowedOrigins?: readonly string[];
+  readonly limits?: ChatLimits;
+  /** How messages are shown: the options of `toUIMessages`. */
+  readonly messages?: MessageOptions;
+  /** Returns true for a URL of a file that a user may send. Default: only the content itself, as a `data:` URL. */
+  readonly acceptsFileUrl?: (url: URL, user: ChatUser) => boolean;
+  /** Describes a failed execution for the user. Default: its error code. */
+  readonly describeFailure?: (state: AgentState) => string;
+  /** Receives the errors behind responses with a status from 500 on. */
+  readonly onError?: (error: unknown, request: Request) => void;
+  /** The clock of timers. Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+export const checkOptions = optionsCheck<ChatHandlerOptions>('chatHandler', {
+  runtime: mustBe.required(mustBe.objectWith('a SessionRuntime', ['execute', 'enqueue', 'for'])),
+  engine: mustBe.required(mustBe.objectWith('an execution engine', ['wake'])),
+  channel: mustBe.required(mustBe.objectWith('a session channel', ['subscribe'])),
+  agent: mustBe.required({
+    expected: 'the name of an agent, its definition, or a function that returns one of them',
+    accepts: (value) =>
+      (typeof value === 'string' && value !== '') ||
+      typeof value === 'function' ||
+      mustBe.object.accepts(value),
+  }),
+  authorize: mustBe.required(mustBe.function),
+  path: {
+    expected: 'a path that begins with "/", such as "/api/chat"',
+    accepts: (value) => typeof value === 'string' && value.startsWith('/'),
+    type: 'string',
+  },
+  sessionIdOf: mustBe.function,
+  allowedOrigins: { expected: 'an array of origins', accepts: Array.isArray },
+  limits: mustBe.object,
+  messages: mustBe.object,
+  acceptsFileUrl: mustBe.function,
+  describeFailure: mustBe.function,
+  onError: mustBe.function,
+  clock: mustBe.clock,
+});
+
+export const checkLimits = optionsCheck<ChatLimits>('limits of chatHandler', {
+  bodyBytes: mustBe.wholeNumber(1),
+  requestsPerMinute: mustBe.wholeNumber(1),
+  streams: mustBe.wholeNumber(1),
+});

@@ -1,0 +1,50 @@
+import type { AgentState } from '@holdfast/core';
+import type { SessionView } from '@holdfast/core/channel';
+import type { UIMessage } from 'ai';
+import { toUIMessages } from '../messages/to-ui-messages.ts';
+import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
+
+/** How a chat shows its messages. */
+export type MessageOptions = Omit<ToUIMessagesOptions, 'partial' | 'executions'>;
+
+/** Returns the UI messages of a view. All readers of a view share them. */
+export type MessagesOf = (view: SessionView) => readonly UIMessage[];
+
+/** Creates the function that returns the UI messages of views. */
+export function messagesOfViews(options: MessageOptions): MessagesOf {
+  const known = new WeakMap<SessionView, readonly UIMessage[]>();
+  return (view) => {
+    const { session, partial } = view;
+    const messages = known.get(view) ?? toUIMessages(session.state, { ...options, partial });
+    known.set(view, messages);
+    return messages;
+  };
+}
+
+/** Returns the last message of an execution. A conversation that repeats the id of an execution numbers its messages. */
+export function messageOfExecution(
+  messages: readonly UIMessage[],
+  executionId: string,
+): UIMessage | undefined {
+  const isOfExecution = ({ id, role }: UIMessage): boolean =>
+    role === 'assistant' && (id === executionId || id.startsWith(`${executionId}:`));
+  return messages.findLast(isOfExecution);
+}
+
+/** True while the execution works, or waits for something that comes by itself: no page has to do anything. */
+export function isAtWork(state: AgentState): boolean {
+  return state.hasActiveExecution && !waitsForPerson(state);
+}
+
+/** True when an execution only continues after a decision, an answer, a message or `retry()`. */
+function waitsForPerson({ status, execution }: AgentState): boolean {
+  if (status !== 'suspended') return false;
+  const waiting = execution?.waiting ?? [];
+  return waiting.some(
+    (each) =>
+      each.type === 'approval' ||
+      each.type === 'answer' ||
+      each.type === 'input' ||
+      (each.type === 'retry' && each.until === undefined),
+  );
+}

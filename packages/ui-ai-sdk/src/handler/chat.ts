@@ -1,0 +1,302 @@
+import {
+  answer,
+  answerError,
+  approve,
+  deny,
+  editMessage,
+  hasErrorCode,
+  pendingApprovals,
+  pendingQuestions,
+  regenerate,
+} from '@holdfast/core';
+import type {
+  AgentDefinition,
+  AgentSession,
+  AgentState,
+  InboxContent,
+  Message,
+  SessionAction,
+  SessionRuntime,
+  ToolExecution,
+} from '@holdfast/core';
+import type { SessionWatcher } from '@holdfast/core/channel';
+import { executionIdOf } from '@holdfast/core/engine';
+import type { ExecutionEngine } from '@holdfast/core/engine';
+import type { InboxItem } from '@holdfast/core/store';
+import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
+import { ChatRequestError } from './chat-error.ts';
+import type { ChatUser } from './chat-options.ts';
+import { isAtWork } from './chat-view.ts';
+import type { ResponseTarget } from './followed-response.ts';
+import type { ChatCommand, IncomingAnswer, IncomingDecision, IncomingMessage } from './incoming.ts';
+
+/** The parts of a handler that the chats of all users share. */
+export interface ChatParts {
+  readonly runtime: SessionRuntime;
+  readonly engine: Pick<ExecutionEngine, 'wake'>;
+  readonly watcher: SessionWatcher;
+  readonly definitionOf: (chatId: string, user: ChatUser) => Promise<AgentDefinition>;
+}
+
+/** The milliseconds that a new response waits for the end of the one that it replaces. */
+const STOP_PATIENCE = 15_000;
+/** The seconds that it waits for the worker that still holds the session. */
+const CLAIM_PATIENCE = 10;
+
+/** A chat of one user: a session that workers advance. It changes the session, wakes the engine, and runs no agent. */
+export class Chat {
+  readonly sessionId: string;
+  private readonly chatId: string;
+  private readonly user: ChatUser;
+  private readonly parts: ChatParts;
+  private readonly runtime: SessionRuntime;
+
+  constructor(sessionId: string, chatId: string, user: ChatUser, parts: ChatParts) {
+    this.sessionId = sessionId;
+    this.chatId = chatId;
+    this.user = user;
+    this.parts = parts;
+    this.runtime = parts.runtime.for(user.owner);
+  }
+
+  /** Does what the page asks for. The returned response is on its way, whatever happens to this process. */
+  async perform(command: ChatCommand): Promise<ResponseTarget> {
+    switch (command.type) {
+      case 'send':
+        return this.send(command.message, command.hasStream);
+      case 'answer':
+        return this.answer(command.decisions, command.answers);
+      case 'edit': {
+        const { message, replaces } = command;
+        const { id, content, metadata } = message;
+        const isKnown =
+          (await this.find())?.state.messages.toArray().some((known) => known.id === id) ?? false;
+        if (!isKnown) return this.send(message, false);
+        return this.replace(editMessage(id, content, metadata && { metadata }), replaces);
+      }
+      case 'regenerate': {
+        const { messageId, replaces } = command;
+        const { state } = await this.runtime.get(this.sessionId);
+        const id = messageId === undefined ? undefined : coreMessageId(state, messageId);
+        return this.replace(regenerate(id === undefined ? {} : { messageId: id }), replaces);
+      }
+    }
+  }
+
+  /** Returns the session as it was last saved; `undefined` for a chat without a message. */
+  async find(): Promise<AgentSession | undefined> {
+    try {
+      return await this.runtime.get(this.sessionId);
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the items that wait in the inbox. */
+  async inbox(): Promise<readonly InboxItem[]> {
+    const { inbox } = await this.runtime.store.inspect(this.sessionId);
+    return inbox.inbox;
+  }
+
+  /** Requests the end of an execution, or of the one at work. Returns false without one. */
+  async stop(named: string | undefined): Promise<boolean> {
+    const { state } = await this.runtime.get(this.sessionId);
+    const active = state.hasActiveExecution ? state.executionId : undefined;
+    const isNew = active === undefined && (await this.inbox()).length > 0;
+    if ((named ?? active) !== active || (active === undefined && !isNew)) return false;
+    const reason = 'The user stopped the response.';
+    const content = { type: 'stop' as const, reason, ...(active !== undefined && { executionId: active }) };
+    await this.runtime.enqueue(this.sessionId, content);
+    await this.wake();
+    return true;
+  }
+
+  /** Deletes the chat. Returns false when it did not exist. */
+  delete(): Promise<boolean> {
+    return this.runtime.delete(this.sessionId);
+  }
+
+  /** Copies the chat, up to a message of the page or as a whole. */
+  async fork(copy: string, messageId: string | undefined): Promise<void> {
+    const { state } = await this.runtime.get(this.sessionId);
+    const atMessage = messageId === undefined ? undefined : lastCoreMessageId(state, messageId);
+    await this.runtime.fork(this.sessionId, {
+      sessionId: copy,
+      ...(atMessage !== undefined && { atMessage }),
+    });
+  }
+
+  /** Wakes a worker. The page repeats a request whose wake-up failed: what it sent waits in the session. */
+  private async wake(): Promise<void> {
+    try {
+      await this.parts.engine.wake(this.sessionId);
+    } catch (cause) {
+      throw new ChatRequestError('CHAT_UNAVAILABLE', 'The workers cannot be reached. Try again.', { cause });
+    }
+  }
+
+  private async send(
+    { id, content, metadata }: IncomingMessage,
+    hasStream: boolean,
+  ): Promise<ResponseTarget> {
+    const item = { type: 'message' as const, content, ...(metadata && { metadata }) };
+    const isNew = await this.enqueue(item, id);
+    await this.wake();
+    const gone = isNew ? undefined : await this.discarded(id);
+    return gone ?? { type: 'message', messageId: id, hasStream };
+  }
+
+  /** Enqueues a message, and creates the session for the first one. Returns false for a message that was sent before. */
+  private async enqueue(item: InboxContent, id: string): Promise<boolean> {
+    try {
+      return await this.runtime.enqueue(this.sessionId, item, { id });
+    } catch (error) {
+      if (!hasErrorCode(error, 'SESSION_NOT_FOUND')) throw error;
+    }
+    await this.create();
+    return this.runtime.enqueue(this.sessionId, item, { id });
+  }
+
+  /** Returns the last response for a message that the chat had, and that an edit or a regeneration has discarded. */
+  private async discarded(id: string): Promise<ResponseTarget | undefined> {
+    const waiting = await this.inbox();
+    const { state } = await this.runtime.get(this.sessionId);
+    const isKnown =
+      waiting.some((item) => item.id === id) || state.messages.toArray().some((each) => each.id === id);
+    const { executionId } = state;
+    return isKnown || executionId === undefined
+      ? undefined
+      : { type: 'execution', executionId, isUnchanged: true };
+  }
+
+  /** Creates the session, unless another request has just done it. */
+  private async create(): Promise<void> {
+    const { sessionId, chatId, user } = this;
+    const definition = await this.parts.definitionOf(chatId, user);
+    try {
+      await this.runtime.create({ sessionId, definition });
+    } catch (error) {
+      if (!hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
+    }
+  }
+
+  private async answer(
+    decisions: readonly IncomingDecision[],
+    answers: readonly IncomingAnswer[],
+  ): Promise<ResponseTarget> {
+    const { state } = await this.runtime.get(this.sessionId);
+    const actions = [...this.decided(state, decisions), ...this.answered(state, answers)];
+    for (const { action } of actions)
+      await this.runtime.execute(this.sessionId, action, { steps: 'later', whenBusy: 'enqueue' });
+    if (actions.length > 0) await this.wake();
+    if (state.executionId === undefined) throw nothingWaits();
+    const ids = new Set(actions.map(({ call }) => call.id));
+    const isReady = (now: AgentState): boolean =>
+      ids.size === 0 ||
+      now.executionId !== state.executionId ||
+      !pendingCalls(now).some(({ id }) => ids.has(id));
+    return { type: 'execution', executionId: state.executionId, isReady, isUnchanged: ids.size === 0 };
+  }
+
+  private decided(state: AgentState, decisions: readonly IncomingDecision[]): readonly AnsweringAction[] {
+    const { owner, by = owner } = this.user;
+    return pendingApprovals(state).flatMap((call) => {
+      const id = approvalIdOfCall(state, call);
+      const decision = decisions.find(({ approvalId }) => approvalId === id);
+      if (decision === undefined) return [];
+      const options = { by, ...(decision.reason !== undefined && { reason: decision.reason }) };
+      return [{ call, action: (decision.isApproved ? approve : deny)(call, options) }];
+    });
+  }
+
+  private answered(state: AgentState, answers: readonly IncomingAnswer[]): readonly AnsweringAction[] {
+    const { owner, by = owner } = this.user;
+    return pendingQuestions(state).flatMap((call) => {
+      const id = callIdOf(state, call);
+      const result = answers.find(({ toolCallId }) => toolCallId === id)?.result;
+      if (result === undefined) return [];
+      const isError = 'error' in result;
+      return [
+        {
+          call,
+          action: isError ? answerError(call, result.error, { by }) : answer(call, result.value, { by }),
+        },
+      ];
+    });
+  }
+
+  /** Begins another response in place of the last ones. An unfinished one is stopped first. */
+  private async replace(action: SessionAction, replaces: string | undefined): Promise<ResponseTarget> {
+    const before = (await this.runtime.get(this.sessionId)).state;
+    // The request is repeated when its reply was lost. A response that failed before its first part replaces nothing.
+    const isDone = replaces !== undefined && before.executionId !== replaces && hasResponse(before);
+    if (isDone && before.executionId !== undefined)
+      return { type: 'execution', executionId: before.executionId };
+    const { state } = await this.executeWhenIdle(action);
+    await this.wake();
+    if (state.executionId === undefined) throw nothingWaits();
+    return { type: 'execution', executionId: state.executionId };
+  }
+
+  /** Executes an action once no execution is active: an active one is stopped. @throws when it does not end. */
+  private async executeWhenIdle(action: SessionAction): Promise<AgentSession> {
+    const signal = AbortSignal.timeout(STOP_PATIENCE);
+    const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_PATIENCE } as const;
+    const { state } = await this.runtime.get(this.sessionId);
+    if (isAtWork(state)) await this.end(signal);
+    try {
+      return await this.runtime.execute(this.sessionId, action, options);
+    } catch (error) {
+      if (!hasErrorCode(error, 'EXECUTION_ACTIVE')) throw error;
+    }
+    await this.end(signal);
+    return this.runtime.execute(this.sessionId, action, options);
+  }
+
+  /** Stops the active execution, and waits for its end. */
+  private async end(signal: AbortSignal): Promise<void> {
+    if (!(await this.stop(undefined))) return;
+    for await (const { session, isSaved } of this.parts.watcher.watch(this.sessionId, { signal }))
+      if (isSaved && !session.state.hasActiveExecution) return;
+  }
+}
+
+interface AnsweringAction {
+  readonly call: ToolExecution;
+  readonly action: SessionAction;
+}
+
+function pendingCalls(state: AgentState): readonly ToolExecution[] {
+  return [...pendingApprovals(state), ...pendingQuestions(state)];
+}
+
+/** True when the last execution is at work, or has added a message. */
+function hasResponse(state: AgentState): boolean {
+  const isOwn = (message: Message): boolean =>
+    message.role !== 'user' && executionIdOf(message) === state.executionId;
+  return isAtWork(state) || state.messages.toArray().some(isOwn);
+}
+
+function nothingWaits(): ChatRequestError {
+  return new ChatRequestError('CHAT_CHANGED', 'This chat has no response. Load the messages again.');
+}
+
+/** Returns the id of the message of a state for a message of the page: a response of the page is a whole execution. */
+function coreMessageId(state: AgentState, messageId: string): string {
+  const found = messagesFor(state, messageId)[0];
+  if (found) return found;
+  throw new ChatRequestError('CHAT_CHANGED', 'This message is not in the chat. Load the messages again.');
+}
+
+function lastCoreMessageId(state: AgentState, messageId: string): string {
+  return messagesFor(state, messageId).at(-1) ?? coreMessageId(state, messageId);
+}
+
+function messagesFor(state: AgentState, messageId: string): readonly string[] {
+  const [executionId] = messageId.split(':');
+  return state.messages
+    .toArray()
+    .filter((each) => each.id === messageId || (each.role !== 'user' && executionIdOf(each) === executionId))
+    .map(({ id }) => id);
+}

@@ -1,0 +1,115 @@
+import type { AgentState, Message } from '@holdfast/core';
+import type { SessionView } from '@holdfast/core/channel';
+import { executionIdOf } from '@holdfast/core/engine';
+import type { FinishReason, UIMessage } from 'ai';
+import { digestOf } from '../wire/digest.ts';
+import type { ResponseEnd } from '../wire/response-event.ts';
+import type { MessagesOf } from './chat-view.ts';
+import { isAtWork, messageOfExecution } from './chat-view.ts';
+
+/** The response that a reader follows. */
+export type ResponseTarget =
+  /**
+   * The response to a user message, once a worker has taken it in. `hasStream`: the page reads another stream, which shows
+   * the message if a running execution takes it in.
+   */
+  | { readonly type: 'message'; readonly messageId: string; readonly hasStream: boolean }
+  /** The response of an execution, as soon as the state shows the effect of the request. */
+  | {
+      readonly type: 'execution';
+      readonly executionId: string;
+      readonly isReady?: (state: AgentState) => boolean;
+      /** True for a request without an effect: its response is over at once, unless the execution is at work. */
+      readonly isUnchanged?: boolean;
+    };
+
+/** A response as a view shows it. */
+export interface FollowedResponse {
+  /** The message of the assistant; `undefined` before it has a part. */
+  readonly message: UIMessage | undefined;
+  readonly end: ResponseEnd | undefined;
+}
+
+/** Describes a failed execution for the user. */
+type DescribeFailure = (state: AgentState) => string;
+
+interface FollowParts {
+  readonly messagesOf: MessagesOf;
+  readonly describeFailure: DescribeFailure;
+}
+
+/** Returns a response as each view shows it, up to its end. The iteration also ends when the session is deleted. */
+export async function* followResponse(
+  views: AsyncIterable<SessionView>,
+  target: ResponseTarget,
+  parts: FollowParts,
+): AsyncGenerator<FollowedResponse, void, undefined> {
+  let executionId = target.type === 'execution' ? target.executionId : undefined;
+  let isUnchanged = target.type === 'execution' && target.isUnchanged === true;
+  let metadata: unknown;
+  for await (const view of views) {
+    const { state } = view.session;
+    if (target.type === 'execution' && !(target.isReady?.(state) ?? true)) continue;
+    const messages = parts.messagesOf(view);
+    if (executionId === undefined && target.type === 'message') {
+      const message = lastWithId(state, target.messageId);
+      if (message === undefined) continue; // it waits in the inbox
+      const isSteered = !messages.some(({ id, role }) => id === target.messageId && role === 'user');
+      if (isSteered && target.hasStream) {
+        yield { message: undefined, end: { type: 'end', finishReason: 'other' } };
+        return;
+      }
+      executionId = executionIdOf(message) ?? state.executionId;
+    }
+    if (executionId === undefined) continue;
+    const found = messageOfExecution(messages, executionId);
+    // The state has the facts of its last execution only.
+    const message = found && metadata !== undefined ? { metadata, ...found } : found;
+    metadata = message?.metadata;
+    const end = endOf(view, executionId, messages, parts);
+    yield { message, end: end && isUnchanged ? withoutEffect(end) : end };
+    if (end) return;
+    isUnchanged = false;
+  }
+}
+
+function lastWithId({ messages }: AgentState, messageId: string): Message | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages.at(index);
+    if (message?.id === messageId) return message;
+  }
+  return undefined;
+}
+
+/** Returns the end of a response; `undefined` while it continues, and while its end is not saved. */
+function endOf(
+  { session, isSaved }: SessionView,
+  executionId: string,
+  messages: readonly UIMessage[],
+  { describeFailure }: FollowParts,
+): ResponseEnd | undefined {
+  const { state, version } = session;
+  if (state.executionId !== executionId) return { type: 'end', finishReason: 'other' };
+  if (isAtWork(state) || !isSaved) return undefined;
+  const chat = { version, isAtWork: false, digest: digestOf(messages) };
+  switch (state.status) {
+    case 'failed':
+      return { type: 'end', finishReason: 'error', error: describeFailure(state), chat };
+    case 'stopped':
+      return { type: 'end', finishReason: 'interrupted', chat };
+    case 'suspended':
+      return { type: 'end', finishReason: 'tool-calls', chat };
+    default:
+      return { type: 'end', finishReason: finishReasonOf(state), chat };
+  }
+}
+
+/** Returns the end of a request without an effect. `interrupted` keeps a page from sending it again for ever. */
+function withoutEffect(end: ResponseEnd): ResponseEnd {
+  return end.finishReason === 'tool-calls' ? end : { ...end, finishReason: 'interrupted' };
+}
+
+function finishReasonOf({ execution }: AgentState): FinishReason {
+  const reason = execution?.latestStep?.response?.finishReason;
+  return reason === 'length' || reason === 'content-filter' ? reason : 'stop';
+}

@@ -1,0 +1,176 @@
+import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
+import { isObject } from '../chunks/is-same-value.ts';
+import { ChatRequestError } from './chat-error.ts';
+
+/** A message of the user. */
+export interface IncomingMessage {
+  readonly id: string;
+  readonly content: readonly UserPart[];
+  readonly metadata: JsonObject | undefined;
+}
+
+/** The decision of a person on a call, by the id of the approval. */
+export interface IncomingDecision {
+  readonly approvalId: string;
+  readonly isApproved: boolean;
+  readonly reason: string | undefined;
+}
+
+/** The answer to a call of a tool that the page runs. */
+export interface IncomingAnswer {
+  readonly toolCallId: string;
+  readonly result: { readonly value: unknown } | { readonly error: string };
+}
+
+/** The request of a page. */
+export type ChatCommand =
+  | { readonly type: 'send'; readonly message: IncomingMessage; readonly hasStream: boolean }
+  | { readonly type: 'edit'; readonly message: IncomingMessage; readonly replaces: string | undefined }
+  | {
+      readonly type: 'answer';
+      readonly decisions: readonly IncomingDecision[];
+      readonly answers: readonly IncomingAnswer[];
+    }
+  | {
+      readonly type: 'regenerate';
+      readonly messageId: string | undefined;
+      readonly replaces: string | undefined;
+    };
+
+/** Says whether a user may send a file by its URL. */
+export type AcceptsFileUrl = (url: URL) => boolean;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The metadata of a message that only the server may set. */
+const TAGS = new Set(['execution_id', 'step_id', 'agent_id', 'is_trace']);
+const LONGEST_ID = 200;
+
+/**
+ * Reads the body that a chat transport posts: its last message alone, or all messages as the transports of the AI SDK do.
+ * @throws ChatRequestError `CHAT_REQUEST_INVALID`.
+ */
+export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): ChatCommand {
+  const { trigger, messageId, hasStream } = body;
+  const replaces = optionalText(body, 'replaces');
+  if (trigger === 'regenerate-message')
+    return { type: 'regenerate', messageId: optionalText(body, 'messageId'), replaces };
+  if (trigger !== 'submit-message')
+    throw invalid('"trigger" must be "submit-message" or "regenerate-message".');
+  const last = body['message'] ?? lastOf(body['messages'], messageId);
+  if (!isRecord(last)) throw invalid('The body needs a "message".');
+  if (last['role'] === 'assistant') return readAnswers(last);
+  const message = readMessage(last, acceptsFileUrl);
+  const isEdit = messageId === message.id;
+  return isEdit
+    ? { type: 'edit', message, replaces }
+    : { type: 'send', message, hasStream: hasStream === true };
+}
+
+/** Returns the message that the page continues, or the last one. */
+function lastOf(messages: unknown, messageId: unknown): unknown {
+  if (!Array.isArray(messages)) return undefined;
+  const continued = messages.findLast(
+    (message) => isRecord(message) && message['id'] === messageId && message['role'] === 'assistant',
+  );
+  return continued ?? messages.at(-1);
+}
+
+function readMessage(message: Members, acceptsFileUrl: AcceptsFileUrl): IncomingMessage {
+  const { id, role, parts, metadata } = message;
+  if (role !== 'user') throw invalid('The last message must be one of the user or of the assistant.');
+  if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
+  if (!Array.isArray(parts)) throw invalid('The message needs "parts".');
+  const content = parts.flatMap((part: unknown) => readPart(part, acceptsFileUrl));
+  if (content.length === 0) throw invalid('The message is empty.');
+  return { id, content, metadata: isRecord(metadata) ? withoutTags(metadata) : undefined };
+}
+
+function readPart(part: unknown, acceptsFileUrl: AcceptsFileUrl): UserPart[] {
+  if (!isRecord(part)) throw invalid('Each part of the message must be an object.');
+  const { type, text } = part;
+  if (type === 'file') return [readFile(part, acceptsFileUrl)];
+  if (type !== 'text') throw invalid('A message of the user has parts of the types "text" and "file".');
+  if (typeof text !== 'string') throw invalid('A text part needs a "text".');
+  return text.trim() === '' ? [] : [{ type, text }];
+}
+
+function readFile(part: Members, acceptsFileUrl: AcceptsFileUrl): FilePart {
+  const { mediaType, url, filename } = part;
+  const isTyped = typeof mediaType === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(mediaType);
+  if (!isTyped) throw invalid('A file part needs a "mediaType", such as "image/png".');
+  if (typeof url !== 'string' || !URL.canParse(url)) throw invalid('A file part needs a "url".');
+  const name = typeof filename === 'string' ? { filename } : {};
+  const data = base64Of(url);
+  if (data !== undefined) return { type: 'file', mediaType, data: { type: 'data', data }, ...name };
+  const { protocol } = new URL(url);
+  if (protocol === 'data:') throw invalid('A file as a "data:" URL must be base64.');
+  if (protocol !== 'https:' || !acceptsFileUrl(new URL(url)))
+    throw invalid('Send the content of a file as a "data:" URL. This server accepts no other URL for it.');
+  return { type: 'file', mediaType, data: { type: 'url', url }, ...name };
+}
+
+function base64Of(url: string): string | undefined {
+  const comma = url.indexOf(',');
+  const isBase64 = url.startsWith('data:') && url.slice(0, comma).endsWith(';base64');
+  const data = url.slice(comma + 1);
+  return isBase64 && /^[A-Za-z0-9+/]*={0,2}$/.test(data) ? data : undefined;
+}
+
+function withoutTags(metadata: Members): JsonObject | undefined {
+  const own = Object.entries(metadata).filter(([name]) => !TAGS.has(name));
+  return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);
+}
+
+/** Reads the decisions and answers of a message. The server uses those that a call still waits for. */
+function readAnswers({ parts }: Members): ChatCommand {
+  if (!Array.isArray(parts)) throw invalid('The message needs "parts".');
+  const calls = parts.filter(isRecord).filter((part) => typeof part['toolCallId'] === 'string');
+  return {
+    type: 'answer',
+    decisions: calls.flatMap(readDecision),
+    answers: calls.flatMap(readAnswer),
+  };
+}
+
+function readDecision({ state, approval }: Members): IncomingDecision[] {
+  if (state !== 'approval-responded' || !isRecord(approval)) return [];
+  const { id, approved, reason } = approval;
+  if (typeof id !== 'string' || typeof approved !== 'boolean')
+    throw invalid('A decision needs the "id" of its approval, and "approved": true or false.');
+  return [{ approvalId: id, isApproved: approved, reason: typeof reason === 'string' ? reason : undefined }];
+}
+
+function readAnswer({ state, toolCallId, output, errorText, providerExecuted }: Members): IncomingAnswer[] {
+  if (typeof toolCallId !== 'string' || providerExecuted === true) return [];
+  if (state === 'output-available') return [{ toolCallId, result: { value: output ?? null } }];
+  if (state !== 'output-error') return [];
+  return [{ toolCallId, result: { error: typeof errorText === 'string' ? errorText : 'The tool failed.' } }];
+}
+
+/** Returns a member that is text. @throws ChatRequestError `CHAT_REQUEST_INVALID`. */
+export function optionalText(body: Members, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (isId(value)) return value;
+  throw invalid(`"${name}" must be a text of 1 to ${LONGEST_ID} characters.`);
+}
+
+/** True for an id that a page may choose. */
+export function isId(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= LONGEST_ID &&
+    value.isWellFormed() &&
+    !/\p{Cc}/u.test(value)
+  );
+}
+
+function isRecord(value: unknown): value is Members {
+  return isObject(value) && !Array.isArray(value);
+}
+
+function invalid(message: string): ChatRequestError {
+  return new ChatRequestError('CHAT_REQUEST_INVALID', message);
+}

@@ -1,0 +1,22 @@
+import type { AgentState, UserPart } from '@holdfast/core';
+import type { InboxItem } from '@holdfast/core/store';
+import type { UIMessage } from 'ai';
+import { isObject } from '../chunks/is-same-value.ts';
+import { userParts } from '../messages/content-parts.ts';
+
+/** Returns the user messages that wait in the inbox, which the state does not have. */
+export function queuedMessages(items: readonly InboxItem[], state: AgentState): readonly UIMessage[] {
+  const known = new Set<string>(items.length > 0 ? state.messages.map(({ id }) => id) : []);
+  return items.flatMap(({ id, content }) => {
+    if (known.has(id) || !isObject(content) || content['type'] !== 'message') return [];
+    const parts = shownParts(content['content']);
+    const metadata = isObject(content['metadata']) ? { metadata: content['metadata'] } : {};
+    return [{ id, role: 'user' as const, ...metadata, parts }];
+  });
+}
+
+function shownParts(content: unknown): UIMessage['parts'] {
+  const parts =
+    typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content as UserPart[]);
+  return userParts(parts, { isDynamicTool: () => false, hasProviderMetadata: false });
+}

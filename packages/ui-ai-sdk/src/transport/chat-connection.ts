@@ -1,0 +1,170 @@
+import { HoldfastError } from '@holdfast/core';
+import { readServerSentEvents } from '../wire/server-sent-events.ts';
+
+/** The headers of a request. */
+export type RequestHeaders = Headers | Record<string, string>;
+
+/** How a page reaches the handler. */
+export interface ConnectionOptions {
+  /** The path or URL of the handler. Default: `/api/chat`. */
+  readonly api?: string;
+  /** Headers of each request. A function is called for each one. */
+  readonly headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
+  /** Default: `same-origin`. */
+  readonly credentials?: 'omit' | 'same-origin' | 'include';
+  /** Default: the `fetch` of the page. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Receives `false` when the server cannot be reached, and `true` when it replies again. */
+  readonly onConnection?: (isConnected: boolean) => void;
+}
+
+/** A request that the server refused. */
+export class ChatResponseError extends HoldfastError {
+  /** The HTTP status. */
+  readonly status: number;
+
+  constructor(status: number, code: string, message: string) {
+    super(code, message);
+    this.status = status;
+  }
+}
+
+/** One request to the handler. */
+export interface ChatRequestInit {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** The path behind that of the handler, from the slash on. */
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: RequestHeaders | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A stream without news and without heartbeats for so many milliseconds is broken. */
+const LONGEST_SILENCE = 45_000;
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 5_000;
+
+/** Sends requests to the handler. */
+export class ChatConnection {
+  private readonly options: ConnectionOptions;
+  private isConnected = true;
+
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Sends a request until the server replies to it. A status that can pass, such as that of a restart, counts as no reply.
+   * @throws ChatResponseError for a refusal; the signal's reason.
+   */
+  async request(init: ChatRequestInit): Promise<Response> {
+    for (let attempt = 0; ; attempt++) {
+      const response = await this.once(init);
+      if (response?.ok) return response;
+      if (response && !isPassing(response.status)) throw await errorOf(response);
+      await this.pauseAfter(attempt, init.signal);
+    }
+  }
+
+  /** Returns the events of a response, until they end or the connection breaks. */
+  async *events(
+    response: Response,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<unknown, void, undefined> {
+    const silence = new AbortController();
+    const listen = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), LONGEST_SILENCE);
+    let timer = listen();
+    const body = response.body?.pipeThrough(passThrough(), {
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+    });
+    try {
+      if (body)
+        yield* readServerSentEvents(body, () => {
+          clearTimeout(timer);
+          timer = listen();
+        });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof SyntaxError) throw error;
+      this.report(false);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits before another attempt; longer after each one. @throws the signal's reason. */
+  async pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+    const milliseconds = Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE);
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      signal?.addEventListener('abort', end);
+    });
+    signal?.throwIfAborted();
+  }
+
+  /** Sends a request once; returns `undefined` when the server does not reply. */
+  private async once({
+    method,
+    path,
+    body,
+    headers,
+    signal,
+  }: ChatRequestInit): Promise<Response | undefined> {
+    const { api = '/api/chat', credentials = 'same-origin', fetch = globalThis.fetch } = this.options;
+    signal?.throwIfAborted();
+    const own = await this.headers();
+    const merged = new Headers(own);
+    for (const [name, value] of new Headers(headers)) merged.set(name, value);
+    if (body) merged.set('content-type', 'application/json');
+    try {
+      const response = await fetch(`${api}${path}`, {
+        method,
+        headers: merged,
+        credentials,
+        ...(body && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
+      this.report(!isPassing(response.status));
+      return response;
+    } catch {
+      signal?.throwIfAborted();
+      this.report(false);
+      return undefined;
+    }
+  }
+
+  private async headers(): Promise<RequestHeaders> {
+    const { headers = {} } = this.options;
+    return typeof headers === 'function' ? headers() : headers;
+  }
+
+  private report(isConnected: boolean): void {
+    if (isConnected === this.isConnected) return;
+    this.isConnected = isConnected;
+    this.options.onConnection?.(isConnected);
+  }
+}
+
+/** True for a status that says nothing about the request: the server restarts, or has too much to do. */
+function isPassing(status: number): boolean {
+  return status === 408 || status === 425 || (status >= 502 && status <= 504);
+}
+
+async function errorOf(response: Response): Promise<ChatResponseError> {
+  const { status } = response;
+  const body: unknown = await response.json().catch(() => undefined);
+  const { error } = (body ?? {}) as { error?: { code?: unknown; message?: unknown } };
+  const code = typeof error?.code === 'string' ? error.code : 'CHAT_FAILED';
+  const message =
+    typeof error?.message === 'string' ? error.message : `The server replied with status ${status}.`;
+  return new ChatResponseError(status, code, message);
+}
+
+function passThrough(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream();
+}

@@ -1,0 +1,127 @@
+import type { ChatStatus, UIMessage } from 'ai';
+import { digestOf } from '../wire/digest.ts';
+import type { ChatVersion } from '../wire/response-event.ts';
+
+/** A chat of the AI SDK that a transport keeps current, such as `new Chat({ id, transport })` of `@ai-sdk/react`. */
+export interface AttachedChat<Message extends UIMessage = UIMessage> {
+  readonly id: string;
+  readonly status: ChatStatus;
+  messages: Message[];
+  resumeStream(): Promise<void>;
+  clearError(): void;
+}
+
+/** The messages of a chat as the server has them. */
+export interface ChatHistory<Message extends UIMessage = UIMessage> {
+  readonly messages: Message[];
+  /** The version of the session; 0 for a chat without a message. */
+  readonly version: number;
+  /** True while a response is at work, or a message waits for one. */
+  readonly isAtWork: boolean;
+}
+
+/** The functions of a transport that keep a page current. */
+export interface SyncSource<Message extends UIMessage> {
+  load(): Promise<ChatHistory<Message>>;
+  /** Returns the versions of the chat as they are saved; ends when the chat is gone. */
+  versions(): AsyncIterable<ChatVersion>;
+  /** True while a stream of the chat is open. */
+  isStreaming(): boolean;
+  /** Returns the messages that the server has not confirmed. */
+  unsent(): readonly Message[];
+}
+
+/** The milliseconds after which a page whose stream has just ended is looked at again. */
+const SETTLE_PAUSE = 50;
+
+/**
+ * Keeps a page current while it reads no stream: it loads the messages when another page or a worker has changed the
+ * chat, and resumes the response at work.
+ */
+export class PageSync<Message extends UIMessage> {
+  private readonly chat: AttachedChat<Message>;
+  private readonly source: SyncSource<Message>;
+  /** The chat as the server last described it. */
+  private latest: ChatVersion | undefined;
+  /** True when the page must load its messages, whatever it shows. */
+  private mustLoad = false;
+  private isLoading = false;
+  private isOver = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(chat: AttachedChat<Message>, source: SyncSource<Message>) {
+    this.chat = chat;
+    this.source = source;
+  }
+
+  /** Loads the messages, and follows the chat until `close`. */
+  async run(): Promise<void> {
+    await this.load();
+    for await (const latest of this.source.versions()) {
+      if (this.isOver) return;
+      this.latest = latest;
+      await this.check();
+    }
+  }
+
+  /** Records the end of a stream, with the chat as it was then. `restart`: the page shows something else than the server. */
+  noteEnd(chat: ChatVersion | 'restart' | undefined): void {
+    if (chat === 'restart') this.mustLoad = true;
+    else if (chat && chat.version >= (this.latest?.version ?? 0)) this.latest = chat;
+    this.checkSoon();
+  }
+
+  close(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+  }
+
+  private checkSoon(): void {
+    clearTimeout(this.timer);
+    if (!this.isOver) this.timer = setTimeout(() => void this.check().catch(() => undefined), SETTLE_PAUSE);
+  }
+
+  private get isBusy(): boolean {
+    const { status } = this.chat;
+    return this.isLoading || this.source.isStreaming() || status === 'submitted' || status === 'streaming';
+  }
+
+  /** Brings an idle page up to date. */
+  private async check(): Promise<void> {
+    if (this.isOver || !this.isBehind) return;
+    if (!this.isBusy) return this.load();
+    if (!this.source.isStreaming()) this.checkSoon();
+  }
+
+  private get isBehind(): boolean {
+    const { latest, mustLoad } = this;
+    if (mustLoad || latest === undefined) return mustLoad;
+    if (latest.isAtWork) return true;
+    return latest.digest !== undefined && latest.digest !== digestOf(this.chat.messages);
+  }
+
+  private async load(): Promise<void> {
+    this.isLoading = true;
+    let history: ChatHistory<Message> | undefined;
+    try {
+      history = await this.source.load();
+    } finally {
+      this.isLoading = false;
+    }
+    if (this.isOver || this.isBusy) return;
+    const unsent = this.source
+      .unsent()
+      .filter(({ id }) => history.messages.every((known) => known.id !== id));
+    this.chat.messages = [...history.messages, ...unsent];
+    const { version, isAtWork } = history;
+    this.mustLoad = false;
+    if (version >= (this.latest?.version ?? 0))
+      this.latest = { version, isAtWork, ...(!isAtWork && { digest: digestOf(history.messages) }) };
+    if (isAtWork) this.resume();
+  }
+
+  private resume(): void {
+    if (this.chat.status === 'error') this.chat.clearError();
+    void this.chat.resumeStream();
+  }
+}
