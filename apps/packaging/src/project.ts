@@ -10,11 +10,15 @@ import { app, repository } from './paths.ts';
 const OTHERS = [
   '@ai-sdk/mcp',
   '@ai-sdk/openai',
+  '@ai-sdk/provider',
+  '@ai-sdk/react',
   '@aws-sdk/client-dynamodb',
   '@aws-sdk/client-s3',
   '@types/node',
+  '@types/react',
   'ai',
   'ioredis',
+  'react',
   'zod',
 ];
 
