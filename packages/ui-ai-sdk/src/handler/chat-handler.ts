@@ -209,7 +209,9 @@ class Handler {
   ): Response {
     const { describeFailure = codesOf, clock = systemClock } = this.options;
     const views = this.views(chat, request);
-    const response = followResponse(views, target, { messagesOf: this.messagesOf, describeFailure });
+    const { messagesOf } = this;
+    const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
+    const response = followResponse(views, target, { messagesOf, describeFailure, hasMessage });
     const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
     return responseStream(response, format, { clock, onEnd });
   }

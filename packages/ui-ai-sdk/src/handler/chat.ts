@@ -66,14 +66,8 @@ export class Chat {
         return this.send(command.message, command.hasStream);
       case 'answer':
         return this.answer(command.decisions, command.answers);
-      case 'edit': {
-        const { message, replaces } = command;
-        const { id, content, metadata } = message;
-        const isKnown =
-          (await this.find())?.state.messages.toArray().some((known) => known.id === id) ?? false;
-        if (!isKnown) return this.send(message, false);
-        return this.replace(editMessage(id, content, metadata && { metadata }), replaces);
-      }
+      case 'edit':
+        return this.edit(command.message, command.replaces);
       case 'regenerate': {
         const { messageId, replaces } = command;
         const { state } = await this.runtime.get(this.sessionId);
@@ -143,8 +137,22 @@ export class Chat {
     const item = { type: 'message' as const, content, ...(metadata && { metadata }) };
     const isNew = await this.enqueue(item, id);
     await this.wake();
-    const gone = isNew ? undefined : await this.discarded(id);
+    const gone = isNew || (await this.hasMessage(id)) ? undefined : await this.lastResponse();
     return gone ?? { type: 'message', messageId: id, hasStream };
+  }
+
+  /** Replaces a message, wherever it stands. One that waits in the inbox has no response yet. */
+  private async edit(message: IncomingMessage, replaces: string | undefined): Promise<ResponseTarget> {
+    const { id, content, metadata } = message;
+    const isTaken = await this.isTaken(id);
+    const isWithdrawn = !isTaken && (await this.withdraw(id));
+    if (isWithdrawn || !(isTaken || (await this.hasMessage(id)))) return this.send(message, false);
+    return this.replace(editMessage(id, content, metadata && { metadata }), replaces);
+  }
+
+  /** Removes a message from the inbox, unless a worker has read it. */
+  private async withdraw(id: string): Promise<boolean> {
+    return (await this.find()) !== undefined && this.runtime.removeItem(this.sessionId, id);
   }
 
   /** Enqueues a message, and creates the session for the first one. Returns false for a message that was sent before. */
@@ -158,16 +166,22 @@ export class Chat {
     return this.runtime.enqueue(this.sessionId, item, { id });
   }
 
-  /** Returns the last response for a message that the chat had, and that an edit or a regeneration has discarded. */
-  private async discarded(id: string): Promise<ResponseTarget | undefined> {
-    const waiting = await this.inbox();
-    const { state } = await this.runtime.get(this.sessionId);
-    const isKnown =
-      waiting.some((item) => item.id === id) || state.messages.toArray().some((each) => each.id === id);
-    const { executionId } = state;
-    return isKnown || executionId === undefined
-      ? undefined
-      : { type: 'execution', executionId, isUnchanged: true };
+  /** True while a message waits in the inbox or stands in the saved state. */
+  async hasMessage(id: string): Promise<boolean> {
+    if ((await this.find()) === undefined) return false;
+    const waiting = await this.inbox(); // before the state: a message moves from the inbox to the state
+    return waiting.some((item) => item.id === id) || this.isTaken(id);
+  }
+
+  /** True when the saved state has a message. */
+  private async isTaken(id: string): Promise<boolean> {
+    const session = await this.find();
+    return session?.state.messages.toArray().some((each) => each.id === id) ?? false;
+  }
+
+  private async lastResponse(): Promise<ResponseTarget | undefined> {
+    const { executionId } = (await this.runtime.get(this.sessionId)).state;
+    return executionId === undefined ? undefined : { type: 'execution', executionId, isUnchanged: true };
   }
 
   /** Creates the session, unless another request has just done it. */

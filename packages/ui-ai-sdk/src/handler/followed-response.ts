@@ -36,6 +36,8 @@ type DescribeFailure = (state: AgentState) => string;
 interface FollowParts {
   readonly messagesOf: MessagesOf;
   readonly describeFailure: DescribeFailure;
+  /** True while a message waits in the inbox or stands in the saved state. */
+  readonly hasMessage: (messageId: string) => Promise<boolean>;
 }
 
 /** Returns a response as each view shows it, up to its end. The iteration also ends when the session is deleted. */
@@ -53,7 +55,11 @@ export async function* followResponse(
     const messages = parts.messagesOf(view);
     if (executionId === undefined && target.type === 'message') {
       const message = lastWithId(state, target.messageId);
-      if (message === undefined) continue; // it waits in the inbox
+      if (message === undefined) {
+        if (!view.isSaved || (await parts.hasMessage(target.messageId))) continue;
+        yield { message: undefined, end: DISCARDED };
+        return;
+      }
       const isSteered = !messages.some(({ id, role }) => id === target.messageId && role === 'user');
       if (isSteered && target.hasStream) {
         yield { message: undefined, end: { type: 'end', finishReason: 'other' } };
@@ -103,6 +109,13 @@ function endOf(
       return { type: 'end', finishReason: finishReasonOf(state), chat };
   }
 }
+
+/** The end for a message that is gone, such as one behind a message that another page has edited. */
+const DISCARDED: ResponseEnd = {
+  type: 'end',
+  finishReason: 'error',
+  error: 'The message is no longer in the chat: an earlier message was edited or answered again.',
+};
 
 /** Returns the end of a request without an effect. `interrupted` keeps a page from sending it again for ever. */
 function withoutEffect(end: ResponseEnd): ResponseEnd {

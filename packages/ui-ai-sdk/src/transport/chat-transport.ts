@@ -31,6 +31,10 @@ interface ChatRecord<Message extends UIMessage> {
   streams: number;
   /** The last message of the assistant, as the server has it. */
   last: UIMessage | undefined;
+  /** The ids of the messages of the assistant that this page has received. */
+  readonly received: Set<string>;
+  /** True when the page shows messages that the server does not have, until they are loaded. */
+  isOutdated: boolean;
   /** The messages that the server has not confirmed. */
   readonly unsent: Map<string, Message>;
   sync: PageSync<Message> | undefined;
@@ -122,7 +126,8 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const response = await this.connection.request({ method: 'GET', path: pathOf(chatId) });
     const history = (await response.json()) as ChatHistory<Message>;
     const chat = this.chatOf(chatId);
-    chat.last = history.messages.findLast(({ role }) => role === 'assistant');
+    for (const message of history.messages) if (message.role === 'assistant') receive(chat, message);
+    chat.isOutdated = false;
     return history;
   }
 
@@ -151,6 +156,11 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       versions: () => this.versions(id, closing.signal),
       isStreaming: () => this.chatOf(id).streams > 0,
       unsent: () => [...this.chatOf(id).unsent.values()],
+      hasNewAnswers: () => {
+        const { last } = this.chatOf(id);
+        const shown = chat.messages.find((message) => message.id === last?.id);
+        return shown !== undefined && hasNewAnswer(shown, last);
+      },
     });
     this.chatOf(id).sync = sync;
     sync.run().catch(() => undefined); // closed, or refused: the next request shows the refusal
@@ -171,8 +181,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   /** Returns the last response, if it has a new answer. Messages that joined its run can stand behind it. */
   private answeredMessage<Any extends UIMessage>(messages: readonly Any[]): Any | undefined {
     const message = messages.findLast(({ role }) => role === 'assistant');
-    const known = [...this.chats.values()].find(({ last }) => last?.id === message?.id)?.last;
-    return message && hasNewAnswer(message, known) ? message : undefined;
+    const chat = message && [...this.chats.values()].find(({ received }) => received.has(message.id));
+    if (message === undefined || chat?.isOutdated || (chat && chat.last?.id !== message.id)) return undefined;
+    return hasNewAnswer(message, chat?.last) ? message : undefined;
   }
 
   /** Returns the message to send: a response with new answers, or the named one, or the last one. */
@@ -222,8 +233,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
         shown,
         connect,
         pauseAfter: (attempt) => this.connection.pauseAfter(attempt, signal),
-        onMessage: (message) => (chat.last = message),
+        onMessage: (message) => receive(chat, message),
         onEnd: (end) => {
+          chat.isOutdated ||= end === 'restart';
           leave();
           chat.sync?.noteEnd(end === 'restart' ? end : end.chat);
         },
@@ -272,7 +284,16 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const known = this.chats.get(chatId);
     if (known) return known;
     const taken = Promise.withResolvers<void>();
-    const created = { streams: 0, last: undefined, unsent: new Map(), sync: undefined, taken };
+    const received = new Set<string>();
+    const created = {
+      streams: 0,
+      last: undefined,
+      received,
+      isOutdated: false,
+      unsent: new Map(),
+      sync: undefined,
+      taken,
+    };
     this.chats.set(chatId, created);
     return created;
   }
@@ -287,6 +308,11 @@ function again(chatId: string, messageId: string, { headers, signal }: ChatReque
 /** The events of a response that is gone: its chat was deleted. */
 async function* gone(): AsyncGenerator<unknown, void, undefined> {
   yield { type: 'restart' };
+}
+
+function receive(chat: Pick<ChatRecord<UIMessage>, 'last' | 'received'>, message: UIMessage): void {
+  chat.last = message;
+  chat.received.add(message.id);
 }
 
 /** Returns a message with its decided and answered calls only: the server has the rest. */

@@ -2,17 +2,20 @@ import type { UIMessage } from 'ai';
 import { isToolPart } from '../messages/ui-part.ts';
 import type { ToolPart } from '../messages/ui-part.ts';
 
-/** True when a message of the page has a decision or an answer that the message of the server does not have. */
+/** True when a message of the page has a decision or an answer for which the message of the server still waits. */
 export function hasNewAnswer(message: UIMessage, known: UIMessage | undefined): boolean {
-  return message.parts.filter(isToolPart).some((part) => isNewAnswer(part, knownPart(part, known)));
+  const calls = message.parts.filter(isToolPart);
+  if (known === undefined) return calls.some(({ state }) => state === 'approval-responded');
+  const waiting = known.parts.filter(isToolPart).filter(isWaiting);
+  return calls.some((call) => waiting.some((other) => isAnswerTo(other, call)));
 }
 
-function knownPart({ toolCallId }: ToolPart, known: UIMessage | undefined): ToolPart | undefined {
-  return known?.parts.filter(isToolPart).findLast((part) => part.toolCallId === toolCallId);
+function isWaiting({ state, providerExecuted }: ToolPart): boolean {
+  return state === 'approval-requested' || (state === 'input-available' && !providerExecuted);
 }
 
-function isNewAnswer({ state, providerExecuted }: ToolPart, known: ToolPart | undefined): boolean {
-  if (state === 'approval-responded') return known === undefined || known.state === 'approval-requested';
-  const isAnswer = state === 'output-available' || state === 'output-error';
-  return isAnswer && !providerExecuted && known?.state === 'input-available';
+function isAnswerTo(waiting: ToolPart, { toolCallId, state }: ToolPart): boolean {
+  if (waiting.toolCallId !== toolCallId) return false;
+  if (waiting.state === 'approval-requested') return state === 'approval-responded';
+  return state === 'output-available' || state === 'output-error';
 }

@@ -8,6 +8,8 @@ export interface AttachedChat<Message extends UIMessage = UIMessage> {
   readonly status: ChatStatus;
   messages: Message[];
   resumeStream(): Promise<void>;
+  /** Sends the decisions and answers of the page. */
+  sendMessage(): Promise<void>;
   clearError(): void;
 }
 
@@ -29,6 +31,8 @@ export interface SyncSource<Message extends UIMessage> {
   isStreaming(): boolean;
   /** Returns the messages that the server has not confirmed. */
   unsent(): readonly Message[];
+  /** True when the page has decisions or answers that the server lacks. */
+  hasNewAnswers(): boolean;
 }
 
 /** The milliseconds after which a page whose stream has just ended is looked at again. */
@@ -109,6 +113,8 @@ export class PageSync<Message extends UIMessage> {
       this.isLoading = false;
     }
     if (this.isOver || this.isBusy) return;
+    // Given while the page read a stream. Those that the server has refused go, so that the user gives them again.
+    if (this.chat.status !== 'error' && this.source.hasNewAnswers()) return void this.chat.sendMessage();
     const unsent = this.source
       .unsent()
       .filter(({ id }) => history.messages.every((known) => known.id !== id));

@@ -74,6 +74,6 @@ class ShownPage {
   private restart(): readonly UIMessageChunk[] {
     this.isOver = true;
     this.source.onEnd('restart');
-    return [{ type: 'finish', finishReason: 'interrupted' }];
+    return [{ type: 'finish', finishReason: 'other' }]; // after `interrupted`, a chat sends no decision on this message
   }
 }

@@ -7,7 +7,8 @@ const known = new WeakMap<UIMessage, number>();
 
 /**
  * Returns a short text that is the same for a page and a server exactly when both have the same messages: their ids, and
- * the type, the state and the length of each part.
+ * the type, the state and the length of each part. Of a user's text, which an edit can replace by one of equal length, they
+ * have each character.
  */
 export function digestOf(messages: readonly UIMessage[]): string {
   let digest = FIRST;
@@ -23,14 +24,14 @@ function digestOfMessage(message: UIMessage): number {
 }
 
 function outlineOf({ id, role, parts }: UIMessage): string {
-  return [id, role, ...parts.map(partOutline)].join('\n');
+  return [id, role, ...parts.map((part) => partOutline(part, role))].join('\n');
 }
 
-function partOutline(part: UIPart): string {
+function partOutline(part: UIPart, role: UIMessage['role']): string {
   const { type } = part;
-  const text = 'text' in part && typeof part.text === 'string' ? part.text.length : '';
+  const text = 'text' in part && typeof part.text === 'string' ? part.text : '';
   const state = 'state' in part ? part.state : '';
-  return `${type} ${state} ${text}`;
+  return `${type} ${state} ${role === 'user' ? text : text.length}`;
 }
 
 /** The offset and the prime of the 32-bit FNV-1a hash. */
