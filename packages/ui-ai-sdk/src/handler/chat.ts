@@ -95,9 +95,11 @@ export class Chat {
 
   /** Requests the end of an execution, or of the one at work. Returns false without one. */
   async stop(named: string | undefined): Promise<boolean> {
+    // The inbox first: a worker moves a message from the inbox into the state.
+    const waiting = await this.inbox();
     const { state } = await this.runtime.get(this.sessionId);
     const active = state.hasActiveExecution ? state.executionId : undefined;
-    const isNew = active === undefined && (await this.inbox()).length > 0;
+    const isNew = active === undefined && waiting.length > 0;
     if ((named ?? active) !== active || (active === undefined && !isNew)) return false;
     const reason = 'The user stopped the response.';
     const content = { type: 'stop' as const, reason, ...(active !== undefined && { executionId: active }) };

@@ -1,0 +1,49 @@
+import { MemorySessionStore } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
+import { chatWorld } from '../support/chat-world.ts';
+
+/** A store that calls `after` when it has read a session. */
+function storeWithReads(after: () => Promise<void>): SessionStore {
+  return new Proxy(new MemorySessionStore(), {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== 'load' && name !== 'inspect') return member.bind(target) as unknown;
+      return async (...args: unknown[]) => {
+        const result: unknown = await member.apply(target, args);
+        await after();
+        return result;
+      };
+    },
+  });
+}
+
+test('a stop counts while a worker takes the message from the inbox', async () => {
+  const isCalled = Promise.withResolvers<void>();
+  let work: Promise<unknown> | undefined;
+  let isStopping = false;
+  const store = storeWithReads(async () => {
+    if (!isStopping) return;
+    isStopping = false;
+    work = world.runtime.advance(sessionOf('c1'));
+    await isCalled.promise;
+  });
+  const driver = {
+    async infer(_: unknown, { signal }: { readonly signal: AbortSignal }) {
+      isCalled.resolve();
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      throw new Error('unreachable');
+    },
+  };
+  const engine = { wake: async () => undefined };
+  await using world = await chatWorld({ driver }, { store, handler: { engine } });
+  const response = await world.handler(requestOf('POST', '', messageBody('c1', 'm1', 'Hi.')));
+  isStopping = true;
+  const reply = await send(world.handler, 'POST', '/c1/stop', { body: {} });
+  expect(reply).toEqual({ status: 200, json: { isStopping: true } });
+  await work;
+  await response.body?.cancel();
+  expect((await world.runtime.get(sessionOf('c1'))).state.status).toBe('stopped');
+});
