@@ -4,6 +4,7 @@ import { isToolPart } from '../messages/ui-part.ts';
 import type { UIPart } from '../messages/ui-part.ts';
 import { ChatConnection, ChatResponseError } from './chat-connection.ts';
 import type { ChatRequestInit, ConnectionOptions } from './chat-connection.ts';
+import { ChatRecord } from './chat-record.ts';
 import type { AttachedChat, ChatHistory } from './page-sync.ts';
 import { PageSync } from './page-sync.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
@@ -12,7 +13,10 @@ import { responseChunks } from './response-chunks.ts';
 import { untilVisible, whileVisible } from './tab.ts';
 
 /** Options of `HoldfastChatTransport`. */
-export type HoldfastChatTransportOptions = ConnectionOptions;
+export interface HoldfastChatTransportOptions extends ConnectionOptions {
+  /** Receives each message of the user as soon as the server has it. A refused message never comes here. */
+  readonly onSent?: (message: UIMessage, chatId: string) => void;
+}
 
 const checkOptions = optionsCheck<HoldfastChatTransportOptions>('HoldfastChatTransport', {
   api: mustBe.string,
@@ -20,27 +24,11 @@ const checkOptions = optionsCheck<HoldfastChatTransportOptions>('HoldfastChatTra
   credentials: mustBe.oneOf(['omit', 'same-origin', 'include']),
   fetch: mustBe.function,
   onConnection: mustBe.function,
+  onSent: mustBe.function,
 });
 
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0];
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
-
-/** The state of one chat in this page. */
-interface ChatRecord<Message extends UIMessage> {
-  /** The number of open streams. */
-  streams: number;
-  /** The last message of the assistant, as the server has it. */
-  last: UIMessage | undefined;
-  /** The ids of the messages of the assistant that this page has received. */
-  readonly received: Set<string>;
-  /** True when the page shows messages that the server does not have, until they are loaded. */
-  isOutdated: boolean;
-  /** The messages that the server has not confirmed. */
-  readonly unsent: Map<string, Message>;
-  sync: PageSync<Message> | undefined;
-  /** Resolves when the server has taken the next message of this page. */
-  taken: PromiseWithResolvers<void>;
-}
 
 /**
  * The transport between `useChat` and `chatHandler`. A stream continues over lost connections, dead web processes and dead
@@ -55,11 +43,14 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   /** A resumed stream brings its message from the beginning. */
   readonly resumeStreamIsReplay = true;
   private readonly connection: ChatConnection;
+  private readonly onSent: HoldfastChatTransportOptions['onSent'];
   private readonly chats = new Map<string, ChatRecord<Message>>();
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: HoldfastChatTransportOptions = {}) {
-    this.connection = new ChatConnection(checkOptions(options));
+    const { onSent, ...connection } = checkOptions(options);
+    this.connection = new ChatConnection(connection);
+    this.onSent = onSent;
   }
 
   /**
@@ -85,16 +76,19 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
         trigger,
         messageId,
         message: isContinued ? answersOf(message) : message,
-        hasStream: chat.streams > 0,
+        hasStream: chat.streams.isOpen,
         replaces: chat.last?.id.split(':')[0],
       },
     };
-    if (message && !isContinued) chat.unsent.set(message.id, message);
-    return this.stream(chatId, request, shown, abortSignal, () => {
-      if (message) chat.unsent.delete(message.id);
+    const sent = isContinued ? undefined : message;
+    if (sent) chat.unsent.set(sent.id, sent);
+    const onReply = (): void => {
+      if (sent) chat.unsent.delete(sent.id);
       chat.taken.resolve();
       chat.taken = Promise.withResolvers();
-    });
+      if (sent) this.onSent?.(sent, chatId);
+    };
+    return this.stream(chatId, request, shown, abortSignal, onReply);
   }
 
   /** Returns the chunks of the response at work, from its beginning; `null` without one. */
@@ -114,8 +108,8 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
 
   /** Stops the response at work, wherever it runs. Returns false without one. */
   async stop(chatId: string): Promise<boolean> {
-    const { last, streams } = this.chatOf(chatId);
-    const body = { messageId: streams > 0 ? last?.id : undefined };
+    const { streams, streamed } = this.chatOf(chatId);
+    const body = { messageId: streams.isOpen ? streamed?.id : undefined };
     const response = await this.connection.request({ method: 'POST', path: `${pathOf(chatId)}/stop`, body });
     const { isStopping } = (await response.json()) as { isStopping: boolean };
     return isStopping;
@@ -126,7 +120,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const response = await this.connection.request({ method: 'GET', path: pathOf(chatId) });
     const history = (await response.json()) as ChatHistory<Message>;
     const chat = this.chatOf(chatId);
-    for (const message of history.messages) if (message.role === 'assistant') receive(chat, message);
+    for (const message of history.messages) if (message.role === 'assistant') chat.receive(message);
     chat.isOutdated = false;
     return history;
   }
@@ -154,13 +148,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const sync = new PageSync<Message>(chat, {
       load: () => this.load(id),
       versions: () => this.versions(id, closing.signal),
-      isStreaming: () => this.chatOf(id).streams > 0,
+      isStreaming: () => this.chatOf(id).streams.isOpen,
       unsent: () => [...this.chatOf(id).unsent.values()],
-      hasNewAnswers: () => {
-        const { last } = this.chatOf(id);
-        const shown = chat.messages.find((message) => message.id === last?.id);
-        return shown !== undefined && hasNewAnswer(shown, last);
-      },
+      hasNewAnswers: () => chat.messages.some((message) => this.chatOf(id).isAnswered(message)),
     });
     this.chatOf(id).sync = sync;
     sync.run().catch(() => undefined); // closed, or refused: the next request shows the refusal
@@ -181,9 +171,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   /** Returns the last response, if it has a new answer. Messages that joined its run can stand behind it. */
   private answeredMessage<Any extends UIMessage>(messages: readonly Any[]): Any | undefined {
     const message = messages.findLast(({ role }) => role === 'assistant');
-    const chat = message && [...this.chats.values()].find(({ received }) => received.has(message.id));
-    if (message === undefined || chat?.isOutdated || (chat && chat.last?.id !== message.id)) return undefined;
-    return hasNewAnswer(message, chat?.last) ? message : undefined;
+    const chat = message && [...this.chats.values()].find((each) => each.hasReceived(message));
+    const isAnswered = message && (chat ? chat.isAnswered(message) : hasNewAnswer(message, undefined));
+    return isAnswered ? message : undefined;
   }
 
   /** Returns the message to send: a response with new answers, or the named one, or the last one. */
@@ -213,9 +203,10 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     onReply: () => void = () => undefined,
   ): Promise<ReadableStream<UIMessageChunk> | null> {
     const chat = this.chatOf(chatId);
-    chat.streams++;
+    if (!chat.streams.isOpen) chat.streamed = shown;
+    const close = chat.streams.open();
     const leave = once(() => {
-      chat.streams--;
+      close();
       chat.sync?.noteEnd(undefined);
     });
     try {
@@ -233,7 +224,10 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
         shown,
         connect,
         pauseAfter: (attempt) => this.connection.pauseAfter(attempt, signal),
-        onMessage: (message) => receive(chat, message),
+        onMessage: (message) => {
+          chat.streamed = message;
+          chat.receive(message);
+        },
         onEnd: (end) => {
           chat.isOutdated ||= end === 'restart';
           leave();
@@ -250,9 +244,12 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
 
   /** Returns the versions of a chat over many connections. A chat that does not exist yet is waited for. */
   private async *versions(chatId: string, signal: AbortSignal): AsyncGenerator<ChatVersion, void, undefined> {
+    const { streams } = this.chatOf(chatId);
     for (let attempt = 0; !signal.aborted; attempt++) {
-      await untilVisible(signal); // browsers limit the connections to a server, and a hidden tab needs none
-      const visible = whileVisible(signal);
+      // Browsers limit the connections to a server. A hidden tab needs none, and a page that reads a response has one.
+      await untilVisible(signal);
+      await streams.untilClosed();
+      const visible = whileVisible(AbortSignal.any([signal, streams.signal]));
       try {
         for await (const event of this.watch(chatId, visible.signal)) {
           attempt = -1;
@@ -261,6 +258,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       } catch (error) {
         const isMissing = error instanceof ChatResponseError && error.status === 404;
         if (signal.aborted || (!isMissing && !visible.signal.aborted)) throw error;
+        if (streams.isOpen) attempt = -1;
       } finally {
         visible.leave();
       }
@@ -283,17 +281,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   private chatOf(chatId: string): ChatRecord<Message> {
     const known = this.chats.get(chatId);
     if (known) return known;
-    const taken = Promise.withResolvers<void>();
-    const received = new Set<string>();
-    const created = {
-      streams: 0,
-      last: undefined,
-      received,
-      isOutdated: false,
-      unsent: new Map(),
-      sync: undefined,
-      taken,
-    };
+    const created = new ChatRecord<Message>();
     this.chats.set(chatId, created);
     return created;
   }
@@ -308,11 +296,6 @@ function again(chatId: string, messageId: string, { headers, signal }: ChatReque
 /** The events of a response that is gone: its chat was deleted. */
 async function* gone(): AsyncGenerator<unknown, void, undefined> {
   yield { type: 'restart' };
-}
-
-function receive(chat: Pick<ChatRecord<UIMessage>, 'last' | 'received'>, message: UIMessage): void {
-  chat.last = message;
-  chat.received.add(message.id);
 }
 
 /** Returns a message with its decided and answered calls only: the server has the rest. */

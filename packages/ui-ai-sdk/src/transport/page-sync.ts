@@ -101,7 +101,12 @@ export class PageSync<Message extends UIMessage> {
     const { latest, mustLoad } = this;
     if (mustLoad || latest === undefined) return mustLoad;
     if (latest.isAtWork) return true;
-    return latest.digest !== undefined && latest.digest !== digestOf(this.chat.messages);
+    return latest.digest !== undefined && latest.digest !== digestOf(this.sentMessages);
+  }
+
+  private get sentMessages(): readonly Message[] {
+    const unsent = new Set(this.source.unsent().map(({ id }) => id));
+    return unsent.size === 0 ? this.chat.messages : this.chat.messages.filter(({ id }) => !unsent.has(id));
   }
 
   private async load(): Promise<void> {
@@ -115,9 +120,9 @@ export class PageSync<Message extends UIMessage> {
     if (this.isOver || this.isBusy) return;
     // Given while the page read a stream. Those that the server has refused go, so that the user gives them again.
     if (this.chat.status !== 'error' && this.source.hasNewAnswers()) return void this.chat.sendMessage();
-    const unsent = this.source
-      .unsent()
-      .filter(({ id }) => history.messages.every((known) => known.id !== id));
+    const isMissing = ({ id }: Message): boolean => history.messages.every((known) => known.id !== id);
+    const isShown = ({ id }: Message): boolean => this.chat.messages.some((shown) => shown.id === id);
+    const unsent = this.source.unsent().filter((message) => isMissing(message) && isShown(message));
     this.chat.messages = [...history.messages, ...unsent];
     const { version, isAtWork } = history;
     this.mustLoad = false;

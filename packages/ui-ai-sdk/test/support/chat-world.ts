@@ -6,7 +6,7 @@ import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import { chatHandler } from '@holdfast/ui-ai-sdk/handler';
 import type { ChatHandlerOptions } from '@holdfast/ui-ai-sdk/handler';
 import { HoldfastChatTransport } from '@holdfast/ui-ai-sdk/transport';
-import type { ConnectionOptions } from '@holdfast/ui-ai-sdk/transport';
+import type { HoldfastChatTransportOptions } from '@holdfast/ui-ai-sdk/transport';
 import type { ChatInit, UIMessage } from 'ai';
 import { ChatServer } from './chat-server.ts';
 import { TestChat } from './test-chat.ts';
@@ -22,7 +22,7 @@ export interface ChatWorld extends AsyncDisposable {
   readonly page: (
     chatId: string,
     init?: Partial<ChatInit<UIMessage>>,
-    options?: ConnectionOptions,
+    options?: HoldfastChatTransportOptions,
   ) => TestPage;
   /** The messages of the saved session. */
   readonly saved: (chatId: string) => Promise<UIMessage[]>;

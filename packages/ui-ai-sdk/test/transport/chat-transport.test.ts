@@ -1,4 +1,5 @@
 import { tool } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { UIMessage } from 'ai';
 import { expect, test, vi } from 'vitest';
@@ -92,4 +93,76 @@ test('a response that failed before its first part can be regenerated', async ()
   expect(chat.status).toBe('error');
   await chat.regenerate();
   expect(textsOf(chat.messages).slice(2)).toEqual(['user: How?', 'assistant: step-start|Take the train.']);
+});
+
+/** A driver whose first call answers, and whose second one waits until it is aborted. */
+function stuckDriver(isCalled: () => void): Driver {
+  let calls = 0;
+  return {
+    async infer(_, { signal }) {
+      if (calls++ === 0) return { content: [{ type: 'text', text: 'Hello.' }] };
+      isCalled();
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      throw new Error('unreachable');
+    },
+  };
+}
+
+test('a stop before the first part of a response stops this response', async () => {
+  const isCalled = Promise.withResolvers<void>();
+  await using world = await chatWorld({ driver: stuckDriver(isCalled.resolve) });
+  const { chat, transport } = world.page('c1');
+  await chat.sendMessage({ text: 'Hi.' });
+  const sent = chat.sendMessage({ text: 'How?' });
+  await isCalled.promise;
+  expect(await transport.stop('c1')).toBe(true);
+  await sent;
+  expect((await world.runtime.get('ada/c1')).state.status).toBe('stopped');
+});
+
+test('a page hears when the server has a message, and keeps a refused one until it is removed', async () => {
+  const sent: string[] = [];
+  const handler = { limits: { bodyBytes: 1_000 } };
+  await using world = await chatWorld({ driver: scriptedDriver('Hello.') }, { handler });
+  const onSent = ({ parts }: UIMessage, chatId: string): void => void sent.push(`${chatId} ${parts.length}`);
+  const page = world.page('c1', { onError: () => undefined }, { onSent });
+  const refused = 'x'.repeat(2_000);
+  await page.chat.sendMessage({ text: refused });
+  expect([page.chat.status, sent]).toEqual(['error', []]);
+  await page.transport.load('c1');
+  await shows(page, [`user: ${refused}`]);
+  page.chat.messages = [];
+  await page.chat.sendMessage({ text: 'Hi.' });
+  expect(sent).toEqual(['c1 1']);
+  await shows(page, ['user: Hi.', 'assistant: step-start|Hello.']);
+});
+
+test('a page that reads a response holds no other connection', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let calls = 0;
+  await using world = await chatWorld({
+    driver: {
+      async infer() {
+        await gates[calls++]?.promise;
+        return { content: [{ type: 'text', text: 'Take the train.' }] };
+      },
+    },
+  });
+  const watches = new Set<AbortSignal>();
+  const counted: typeof fetch = async (url, init) => {
+    const { signal } = init ?? {};
+    const isWatch = typeof url === 'string' && url.endsWith('/watch');
+    const response = await fetch(url, init);
+    if (isWatch && signal && response.ok) watches.add(signal);
+    return response;
+  };
+  const openWatches = () => [...watches].filter(({ aborted }) => !aborted).length;
+  const page = world.page('c1', {}, { fetch: counted });
+  for (const gate of gates) {
+    const sent = page.chat.sendMessage({ text: 'How?' });
+    await vi.waitFor(() => expect([page.chat.status, openWatches()]).toEqual(['submitted', 0]));
+    gate.resolve();
+    await sent;
+    await vi.waitFor(() => expect(openWatches()).toBe(1), { timeout: 20_000 });
+  }
 });
