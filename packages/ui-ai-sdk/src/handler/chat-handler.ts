@@ -60,7 +60,7 @@ const ROUTES: Readonly<Record<string, Serve>> = {
  * | `POST /api/chat` | takes a message, decisions, answers, an edit or a regeneration; streams the response |
  * | `GET /api/chat/ID` | the messages |
  * | `GET /api/chat/ID/stream` | the response at work, from its beginning; status 204 without one |
- * | `GET /api/chat/ID/watch` | a stream of versions, for pages that are idle |
+ * | `GET /api/chat/ID/watch` | a stream of versions, for pages that are idle; status 204 before the first message |
  * | `POST /api/chat/ID/stop` | stops the response at work |
  * | `POST /api/chat/ID/fork` | copies the chat |
  * | `DELETE /api/chat/ID` | deletes the chat |
@@ -173,8 +173,8 @@ class Handler {
   }
 
   async watch({ request, user, chat }: ChatRequest): Promise<Response> {
-    if ((await chat.find()) === undefined)
-      throw new ChatRequestError('CHAT_NOT_FOUND', 'This chat does not exist.');
+    // Not an error: a page watches its chat before the first message, and browsers log each error.
+    if ((await chat.find()) === undefined) return new Response(null, { status: 204 });
     const { clock = systemClock } = this.options;
     const onEnd = this.usage.openStream(user.owner);
     const versions = versionTexts(this.views(chat, request), this.messagesOf);

@@ -2,7 +2,7 @@ import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { isToolPart } from '../messages/ui-part.ts';
 import type { UIPart } from '../messages/ui-part.ts';
-import { ChatConnection, ChatResponseError } from './chat-connection.ts';
+import { ChatConnection } from './chat-connection.ts';
 import type { ChatRequestInit, ConnectionOptions } from './chat-connection.ts';
 import { ChatRecord } from './chat-record.ts';
 import type { AttachedChat, ChatHistory } from './page-sync.ts';
@@ -256,8 +256,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
           yield event as ChatVersion;
         }
       } catch (error) {
-        const isMissing = error instanceof ChatResponseError && error.status === 404;
-        if (signal.aborted || (!isMissing && !visible.signal.aborted)) throw error;
+        if (signal.aborted || !visible.signal.aborted) throw error;
         if (streams.isOpen) attempt = -1;
       } finally {
         visible.leave();

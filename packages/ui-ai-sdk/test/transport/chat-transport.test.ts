@@ -30,6 +30,22 @@ test('a message is answered, and both pages of the chat show the same', async ()
   await shows(other, textsOf(one.chat.messages));
 });
 
+test('a page waits for the first message of its chat, without an error in its console', async () => {
+  await using world = await chatWorld({ driver: scriptedDriver('Take the train.') });
+  const statuses: number[] = [];
+  const recorded: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    statuses.push(response.status);
+    return response;
+  };
+  const idle = world.page('c1', {}, { fetch: recorded });
+  await vi.waitFor(() => expect(statuses).toHaveLength(2), { timeout: 5_000, interval: 5 }); // load and watch
+  const { chat } = world.page('c1');
+  await chat.sendMessage({ text: 'How do I get to Flåm?' });
+  await shows(idle, textsOf(chat.messages));
+  expect(statuses.filter((status) => status >= 400)).toEqual([]);
+});
+
 test('an approval in the page lets the tool run', async () => {
   const paid: string[] = [];
   const pay = tool({
