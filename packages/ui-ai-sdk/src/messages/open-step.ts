@@ -1,5 +1,5 @@
 import { pendingApprovals, pendingQuestions } from '@holdfast/core';
-import type { AgentState, AgentStep, ToolCallPart, ToolExecution } from '@holdfast/core';
+import type { AgentState, AgentStep, ToolCallPart, ToolExecution, ToolOutcome } from '@holdfast/core';
 import type { PartialResponse } from '@holdfast/core/channel';
 import type { InferenceDelta } from '@holdfast/core/driver';
 import { addContent, addStep, reasoningId } from './content-parts.ts';
@@ -69,6 +69,7 @@ function callState(call: ToolCallPart, execution: ToolExecution | undefined, ste
   if (call.invalid !== undefined)
     return { state: 'output-error', input: call.input, errorText: call.invalid };
   const input = execution?.args ?? call.input;
+  if (execution?.answer?.outcome) return answeredState(input, execution.answer.outcome);
   if (execution?.approval === undefined) return { state: 'input-available', input };
   const { decision, requestNumber } = execution.approval;
   const id = approvalIdOf(stepId, call.toolCallId, requestNumber);
@@ -76,4 +77,11 @@ function callState(call: ToolCallPart, execution: ToolExecution | undefined, ste
   const { reason } = decision;
   const approval = { id, approved: true as const, ...(reason !== undefined && { reason }) };
   return { state: 'approval-responded', input, approval };
+}
+
+/** Returns the state of a call that has its answer. The loop records its result when a worker continues. */
+function answeredState(input: unknown, outcome: ToolOutcome): ToolPartState {
+  return outcome.type === 'succeeded'
+    ? { state: 'output-available', input, output: outcome.value }
+    : { state: 'output-error', input, errorText: outcome.error.message };
 }

@@ -1,9 +1,12 @@
 import {
   AgentState,
+  answer,
+  answerError,
   assistantMessage,
   createAgentLoop,
   MemorySessionStore,
   pendingApprovals,
+  pendingQuestions,
   approve,
   sendMessage,
   SessionRuntime,
@@ -12,7 +15,7 @@ import {
   tool,
   userMessage,
 } from '@holdfast/core';
-import type { AgentEventListener, Message } from '@holdfast/core';
+import type { AgentEventListener, Message, SessionAction } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import type { UIMessage } from 'ai';
@@ -239,6 +242,21 @@ describe('a call that waits', () => {
       state: 'input-available',
       input: { q: 1 },
     });
+  });
+
+  test.each<[string, (call: string) => SessionAction, object]>([
+    ['an answer', (call) => answer(call, { q: 2 }), { state: 'output-available', output: { q: 2 } }],
+    ['an error', (call) => answerError(call, 'Closed.'), { state: 'output-error', errorText: 'Closed.' }],
+  ])('and gets %s has it before a worker continues', async (_, answered, shown) => {
+    const ask = tool({ name: 'ask', description: 'Asks.', inputSchema: object });
+    const driver = scriptedDriver({ calls: { ask: { q: 1 } } }, 'Done.', 'Done.');
+    const { runtime, sessionId, state } = await session({ driver, tools: [ask] });
+    const action = answered(pendingQuestions(state)[0]?.id ?? '');
+    const { state: before } = await runtime.execute(sessionId, action, { steps: 'later' });
+    const { state: after } = await runtime.execute(sessionId, sendMessage('Go on.'));
+    const shownIn = (each: AgentState) => toUIMessages(each)[1]?.parts[1];
+    expect(shownIn(before)).toMatchObject(shown);
+    expect(shownIn(after)).toEqual(shownIn(before));
   });
 
   test('in a subagent is a part behind the call of the subagent, with the id of its execution', async () => {
