@@ -10,6 +10,8 @@ export class ChatRecord<Message extends UIMessage> {
   readonly unsent = new Map<string, Message>();
   /** The last message of the assistant, as the server has it. */
   last: UIMessage | undefined;
+  /** The id of the last response, when it waited for an answer of the page at the last load. */
+  asking: string | undefined;
   /** The message that the open stream shows; `undefined` before its first part. */
   streamed: UIMessage | undefined;
   /** True when the page shows messages that the server does not have, until they are loaded. */

@@ -97,9 +97,10 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     abortSignal,
     headers,
   }: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> {
+    const { asking } = this.chatOf(chatId); // it is not at work, so only its id leads to it
     const request: ChatRequestInit = {
       method: 'GET',
-      path: `${pathOf(chatId)}/stream?format=events`,
+      path: streamPath(chatId, asking),
       headers,
       signal: abortSignal,
     };
@@ -122,6 +123,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const chat = this.chatOf(chatId);
     for (const message of history.messages) if (message.role === 'assistant') chat.receive(message);
     chat.isOutdated = false;
+    chat.asking = !history.isAtWork && chat.last?.parts.some(isQuestion) ? chat.last.id : undefined;
     return history;
   }
 
@@ -149,6 +151,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       load: () => this.load(id),
       versions: () => this.versions(id, closing.signal),
       isStreaming: () => this.chatOf(id).streams.isOpen,
+      isAsking: () => this.chatOf(id).asking !== undefined,
       unsent: () => [...this.chatOf(id).unsent.values()],
       hasNewAnswers: () => chat.messages.some((message) => this.chatOf(id).isAnswered(message)),
     });
@@ -288,8 +291,13 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
 
 /** Returns the request that continues a response after a lost connection. */
 function again(chatId: string, messageId: string, { headers, signal }: ChatRequestInit): ChatRequestInit {
-  const path = `${pathOf(chatId)}/stream?format=events&message=${encodeURIComponent(messageId)}`;
-  return { method: 'GET', path, headers, signal };
+  return { method: 'GET', path: streamPath(chatId, messageId), headers, signal };
+}
+
+/** Returns the path of the stream of a response: the named one, or the one at work. */
+function streamPath(chatId: string, messageId: string | undefined): string {
+  const named = messageId === undefined ? '' : `&message=${encodeURIComponent(messageId)}`;
+  return `${pathOf(chatId)}/stream?format=events${named}`;
 }
 
 /** The events of a response that is gone: its chat was deleted. */
@@ -300,6 +308,11 @@ async function* gone(): AsyncGenerator<unknown, void, undefined> {
 /** Returns a message with its decided and answered calls only: the server has the rest. */
 function answersOf({ id, role, parts }: UIMessage): UIMessage {
   return { id, role, parts: parts.filter(isAnswered) };
+}
+
+/** True for a call that waits for an answer, in a response that is not at work. */
+function isQuestion(part: UIPart): boolean {
+  return isToolPart(part) && part.state === 'input-available' && !part.providerExecuted;
 }
 
 function isAnswered(part: UIPart): boolean {

@@ -71,6 +71,27 @@ test('an approval in the page lets the tool run', async () => {
   expect(chat.messages).toEqual(await world.saved('c1'));
 });
 
+test('a page answers a call that began before it was open, once', async () => {
+  const zone = tool({ name: 'zone', description: 'Returns the zone.', inputSchema: { type: 'object' } });
+  await using world = await chatWorld({
+    driver: scriptedDriver({ calls: { zone: {} } }, 'It is noon.'),
+    tools: [zone],
+  });
+  const early = world.page('c1');
+  await early.chat.sendMessage({ text: 'What time is it?' });
+  early.close();
+  const asked: string[] = [];
+  const late = world.page('c1', {
+    async onToolCall({ toolCall: { toolName, toolCallId } }) {
+      asked.push(toolName);
+      void late.chat.addToolOutput({ tool: toolName, toolCallId, output: { zone: 'UTC' } });
+    },
+  });
+  await shows(late, ['user: What time is it?', 'assistant: step-start|tool-zone|step-start|It is noon.']);
+  expect(asked).toEqual(['zone']);
+  expect(late.chat.messages).toEqual(await world.saved('c1'));
+});
+
 test('a stream continues after each connection is cut', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const words = ['Take ', 'the ', 'train.'];
