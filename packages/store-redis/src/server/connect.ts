@@ -18,8 +18,8 @@ export async function connect(
   connection: RedisConnection,
   { lazyConnect = false }: { readonly lazyConnect?: boolean } = {},
 ): Promise<OwnClient> {
-  // Imported here only, because a caller that passes a client may not have ioredis.
-  const { Cluster, Redis } = await import('ioredis');
+  // Imported here only, because a caller that passes a client may not have ioredis. A bundle has the default alone.
+  const { Cluster, Redis } = (await import('ioredis')).default;
   const lazy = lazyConnect && { lazyConnect };
   const client =
     'cluster' in connection
