@@ -162,7 +162,7 @@ class Handler {
     if (view === undefined) return shownMessages({ messages: [], version: 0, isAtWork: false });
     const { state, version } = view.session;
     const queued = queuedMessages(await chat.inbox(), state);
-    const messages = [...this.messagesOf(view), ...queued];
+    const messages = [...this.messagesOf(view, await chat.executions()), ...queued];
     return shownMessages({ messages, version, isAtWork: queued.length > 0 || isAtWork(state) });
   }
 

@@ -1,5 +1,6 @@
 import type { AgentState } from '@holdfast/core';
 import type { SessionView } from '@holdfast/core/channel';
+import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
 import { toUIMessages } from '../messages/to-ui-messages.ts';
 import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
@@ -7,14 +8,18 @@ import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 /** How a chat shows its messages. */
 export type MessageOptions = Omit<ToUIMessagesOptions, 'partial' | 'executions'>;
 
-/** Returns the UI messages of a view. All readers of a view share them. */
-export type MessagesOf = (view: SessionView) => readonly UIMessage[];
+/** The summaries of earlier executions, by id. */
+export type Summaries = ReadonlyMap<string, ExecutionSummary>;
+
+/** Returns the UI messages of a view. All readers of a view share them, unless they have summaries of executions. */
+export type MessagesOf = (view: SessionView, executions?: Summaries) => readonly UIMessage[];
 
 /** Creates the function that returns the UI messages of views. */
 export function messagesOfViews(options: MessageOptions): MessagesOf {
   const known = new WeakMap<SessionView, readonly UIMessage[]>();
-  return (view) => {
+  return (view, executions) => {
     const { session, partial } = view;
+    if (executions) return toUIMessages(session.state, { ...options, partial, executions });
     const messages = known.get(view) ?? toUIMessages(session.state, { ...options, partial });
     known.set(view, messages);
     return messages;

@@ -22,8 +22,10 @@ import type {
 import type { SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
-import type { InboxItem } from '@holdfast/core/store';
+import type { ExecutionSummary, InboxItem } from '@holdfast/core/store';
+import { isSameValue } from '../chunks/is-same-value.ts';
 import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
+import { digestOf } from '../wire/digest.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import { isAtWork } from './chat-view.ts';
@@ -42,6 +44,9 @@ export interface ChatParts {
 const STOP_PATIENCE = 15_000;
 /** The seconds that it waits for the worker that still holds the session. */
 const CLAIM_PATIENCE = 10;
+
+/** The number of executions whose facts a page loads. */
+const SUMMARIES = 100;
 
 /** A chat of one user: a session that workers advance. It changes the session, wakes the engine, and runs no agent. */
 export class Chat {
@@ -72,7 +77,10 @@ export class Chat {
         const { messageId, replaces } = command;
         const { state } = await this.runtime.get(this.sessionId);
         const id = messageId === undefined ? undefined : coreMessageId(state, messageId);
-        return this.replace(regenerate(id === undefined ? {} : { messageId: id }), replaces);
+        // A response that failed before its first part replaces nothing.
+        const isDone = (now: AgentState): boolean =>
+          replaces !== undefined && now.executionId !== replaces && hasResponse(now);
+        return this.replace(regenerate(id === undefined ? {} : { messageId: id }), isDone);
       }
     }
   }
@@ -91,6 +99,12 @@ export class Chat {
   async inbox(): Promise<readonly InboxItem[]> {
     const { inbox } = await this.runtime.store.inspect(this.sessionId);
     return inbox.inbox;
+  }
+
+  /** Returns the summaries of the newest executions, by id. */
+  async executions(): Promise<ReadonlyMap<string, ExecutionSummary>> {
+    const { executions } = await this.runtime.executions(this.sessionId, { limit: SUMMARIES });
+    return new Map(executions.map((summary) => [summary.executionId, summary]));
   }
 
   /** Requests the end of an execution, or of the one at work. Returns false without one. */
@@ -132,24 +146,30 @@ export class Chat {
     }
   }
 
-  private async send(
-    { id, content, metadata }: IncomingMessage,
-    hasStream: boolean,
-  ): Promise<ResponseTarget> {
-    const item = { type: 'message' as const, content, ...(metadata && { metadata }) };
-    const isNew = await this.enqueue(item, id);
+  private async send(message: IncomingMessage, hasStream: boolean): Promise<ResponseTarget> {
+    const { id } = message;
+    const isNew = await this.enqueue(itemOf(message), id);
     await this.wake();
     const gone = isNew || (await this.hasMessage(id)) ? undefined : await this.lastResponse();
     return gone ?? { type: 'message', messageId: id, hasStream };
   }
 
-  /** Replaces a message, wherever it stands. One that waits in the inbox has no response yet. */
+  /** Replaces a message, wherever it stands. A message in the inbox has no response yet. */
   private async edit(message: IncomingMessage, replaces: string | undefined): Promise<ResponseTarget> {
     const { id, content, metadata } = message;
-    const isTaken = await this.isTaken(id);
-    const isWithdrawn = !isTaken && (await this.withdraw(id));
-    if (isWithdrawn || !(isTaken || (await this.hasMessage(id)))) return this.send(message, false);
-    return this.replace(editMessage(id, content, metadata && { metadata }), replaces);
+    if (!(await this.isTaken(id)) && (await this.withdraw(id))) return this.send(message, false);
+    const action = editMessage(id, content, metadata && { metadata });
+    const isDone = (state: AgentState): boolean =>
+      state.executionId !== replaces && isSameValue(messageOf(state, id)?.content, content);
+    try {
+      if (await this.hasMessage(id)) return await this.replace(action, isDone);
+    } catch (error) {
+      if (await this.hasMessage(id)) throw error;
+    }
+    const isNew = await this.enqueue(itemOf(message), id);
+    if (isNew || (await this.hasMessage(id))) return this.send(message, false);
+    // Another page has discarded the message. The session takes no message with its id again.
+    return this.send({ ...message, id: editedId(message) }, false);
   }
 
   /** Removes a message from the inbox, unless a worker has read it. */
@@ -178,7 +198,7 @@ export class Chat {
   /** True when the saved state has a message. */
   private async isTaken(id: string): Promise<boolean> {
     const session = await this.find();
-    return session?.state.messages.toArray().some((each) => each.id === id) ?? false;
+    return session !== undefined && messageOf(session.state, id) !== undefined;
   }
 
   private async lastResponse(): Promise<ResponseTarget | undefined> {
@@ -242,13 +262,17 @@ export class Chat {
     });
   }
 
-  /** Begins another response in place of the last ones. An unfinished one is stopped first. */
-  private async replace(action: SessionAction, replaces: string | undefined): Promise<ResponseTarget> {
+  /**
+   * Begins another response in place of the last ones. An unfinished one is stopped first. `isDone` recognizes a request
+   * that is repeated because its reply was lost.
+   */
+  private async replace(
+    action: SessionAction,
+    isDone: (state: AgentState) => boolean,
+  ): Promise<ResponseTarget> {
     const before = (await this.runtime.get(this.sessionId)).state;
-    // The request is repeated when its reply was lost. A response that failed before its first part replaces nothing.
-    const isDone = replaces !== undefined && before.executionId !== replaces && hasResponse(before);
-    if (isDone && before.executionId !== undefined)
-      return { type: 'execution', executionId: before.executionId };
+    const { executionId } = before;
+    if (executionId !== undefined && isDone(before)) return { type: 'execution', executionId };
     const { state } = await this.executeWhenIdle(action);
     await this.wake();
     if (state.executionId === undefined) throw nothingWaits();
@@ -278,6 +302,16 @@ export class Chat {
   }
 }
 
+function itemOf({ content, metadata }: IncomingMessage): InboxContent {
+  return { type: 'message', content, ...(metadata && { metadata }) };
+}
+
+/** Returns the same id for the same edit, so that a repeated request adds no second message. */
+function editedId({ id, content }: IncomingMessage): string {
+  const text = JSON.stringify(content);
+  return `${id}:${digestOf([{ id, role: 'user', parts: [{ type: 'text', text }] }])}`;
+}
+
 interface AnsweringAction {
   readonly call: ToolExecution;
   readonly action: SessionAction;
@@ -285,6 +319,10 @@ interface AnsweringAction {
 
 function pendingCalls(state: AgentState): readonly ToolExecution[] {
   return [...pendingApprovals(state), ...pendingQuestions(state)];
+}
+
+function messageOf({ messages }: AgentState, id: string): Message | undefined {
+  return messages.toArray().find((message) => message.id === id);
 }
 
 /** True when the last execution is at work, or has added a message. */

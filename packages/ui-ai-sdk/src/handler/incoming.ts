@@ -1,5 +1,7 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
 import { isObject } from '../chunks/is-same-value.ts';
+import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../messages/data-parts.ts';
+import type { DataPart } from '../messages/data-parts.ts';
 import { ChatRequestError } from './chat-error.ts';
 
 /** A message of the user. */
@@ -43,7 +45,7 @@ export type AcceptsFileUrl = (url: URL) => boolean;
 type Members = Readonly<Record<string, unknown>>;
 
 /** The metadata of a message that only the server may set. */
-const TAGS = new Set(['execution_id', 'step_id', 'agent_id', 'is_trace']);
+const TAGS = new Set(['execution_id', 'step_id', 'agent_id', 'is_trace', DATA_PARTS]);
 const LONGEST_ID = 200;
 
 /**
@@ -81,18 +83,37 @@ function readMessage(message: Members, acceptsFileUrl: AcceptsFileUrl): Incoming
   if (role !== 'user') throw invalid('The last message must be one of the user or of the assistant.');
   if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
   if (!Array.isArray(parts)) throw invalid('The message needs "parts".');
-  const content = parts.flatMap((part: unknown) => readPart(part, acceptsFileUrl));
-  if (content.length === 0) throw invalid('The message is empty.');
-  return { id, content, metadata: isRecord(metadata) ? withoutTags(metadata) : undefined };
+  const shown = parts.filter((part: unknown) => !isEmptyText(part));
+  const dataParts = new Map([...shown.entries()].filter(isDataEntry));
+  const content = shown.flatMap((part, index) =>
+    dataParts.has(index) ? [] : readPart(part, acceptsFileUrl),
+  );
+  if (content.length === 0) throw invalid('The message needs a text or a file.');
+  const kept = { ...(isRecord(metadata) && withoutTags(metadata)), ...dataPartsMetadata(dataParts) };
+  return { id, content, metadata: Object.keys(kept).length > 0 ? (kept as JsonObject) : undefined };
 }
 
-function readPart(part: unknown, acceptsFileUrl: AcceptsFileUrl): UserPart[] {
+function isEmptyText(part: unknown): boolean {
+  return (
+    isRecord(part) &&
+    part['type'] === 'text' &&
+    typeof part['text'] === 'string' &&
+    part['text'].trim() === ''
+  );
+}
+
+function isDataEntry(entry: [number, unknown]): entry is [number, DataPart] {
+  return isRecord(entry[1]) && isDataPart(entry[1]);
+}
+
+function readPart(part: unknown, acceptsFileUrl: AcceptsFileUrl): UserPart {
   if (!isRecord(part)) throw invalid('Each part of the message must be an object.');
   const { type, text } = part;
-  if (type === 'file') return [readFile(part, acceptsFileUrl)];
-  if (type !== 'text') throw invalid('A message of the user has parts of the types "text" and "file".');
+  if (type === 'file') return readFile(part, acceptsFileUrl);
+  if (type !== 'text')
+    throw invalid('A message of the user has parts of the types "text", "file" and "data-…".');
   if (typeof text !== 'string') throw invalid('A text part needs a "text".');
-  return text.trim() === '' ? [] : [{ type, text }];
+  return { type, text };
 }
 
 function readFile(part: Members, acceptsFileUrl: AcceptsFileUrl): FilePart {
@@ -117,9 +138,8 @@ function base64Of(url: string): string | undefined {
   return isBase64 && /^[A-Za-z0-9+/]*={0,2}$/.test(data) ? data : undefined;
 }
 
-function withoutTags(metadata: Members): JsonObject | undefined {
-  const own = Object.entries(metadata).filter(([name]) => !TAGS.has(name));
-  return own.length === 0 ? undefined : (Object.fromEntries(own) as JsonObject);
+function withoutTags(metadata: Members): Members {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => !TAGS.has(name)));
 }
 
 /** Reads the decisions and answers of a message. The server uses those that a call still waits for. */

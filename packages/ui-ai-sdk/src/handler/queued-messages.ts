@@ -3,14 +3,16 @@ import type { InboxItem } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
 import { isObject } from '../chunks/is-same-value.ts';
 import { userParts } from '../messages/content-parts.ts';
+import { DATA_PARTS, withDataParts } from '../messages/data-parts.ts';
 
 /** Returns the user messages that wait in the inbox, which the state does not have. */
 export function queuedMessages(items: readonly InboxItem[], state: AgentState): readonly UIMessage[] {
   const known = new Set<string>(items.length > 0 ? state.messages.map(({ id }) => id) : []);
   return items.flatMap(({ id, content }) => {
     if (known.has(id) || !isObject(content) || content['type'] !== 'message') return [];
-    const parts = shownParts(content['content']);
-    const metadata = isObject(content['metadata']) ? { metadata: content['metadata'] } : {};
+    const { [DATA_PARTS]: dataParts, ...own } = isObject(content['metadata']) ? content['metadata'] : {};
+    const parts = withDataParts(shownParts(content['content']), dataParts);
+    const metadata = Object.keys(own).length > 0 ? { metadata: own } : {};
     return [{ id, role: 'user' as const, ...metadata, parts }];
   });
 }

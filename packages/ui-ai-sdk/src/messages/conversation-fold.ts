@@ -3,6 +3,7 @@ import type { AssistantMessage, ToolMessage, UserMessage } from '@holdfast/core/
 import { executionIdOf } from '@holdfast/core/engine';
 import type { UIMessage } from 'ai';
 import { addContent, addStep, userParts } from './content-parts.ts';
+import { DATA_PARTS, withDataParts } from './data-parts.ts';
 import { recordResult } from './tool-part.ts';
 import type { ToolPartState } from './tool-part.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
@@ -82,13 +83,14 @@ export class ConversationFold {
       step_id: stepId,
       agent_id: _agent,
       is_trace: _trace,
+      [DATA_PARTS]: dataParts,
       ...own
     } = metadata;
     const shown: UIMessage = Object.freeze({
       id: this.takeId(message.id),
       role: message.role,
       ...(Object.keys(own).length > 0 && { metadata: own }),
-      parts: userParts(content, this.options),
+      parts: withDataParts(userParts(content, this.options), dataParts),
     });
     this.unread.push({ shown, executionId: textOf(executionId), stepId: textOf(stepId) });
   }

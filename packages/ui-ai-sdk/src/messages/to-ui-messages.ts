@@ -24,7 +24,7 @@ export interface ToUIMessagesOptions {
    * needs none of it. Custom parts have it in any case.
    */
   readonly hasProviderMetadata?: boolean;
-  /** Returns the metadata of the last execution's message; `undefined` for none. Default: all facts. */
+  /** Returns the metadata of an execution's message; `undefined` for none. Default: all facts. */
   readonly metadataOf?: (execution: ExecutionMetadata) => object | undefined;
   /** The summaries of earlier executions, by id: their messages then have metadata too, without the model. */
   readonly executions?: ReadonlyMap<string, ExecutionSummary>;
@@ -80,7 +80,7 @@ export function toUIMessages(state: AgentState, options: ToUIMessagesOptions = {
     const id = isLastOpen && last ? last.id : fold.freeId(executionId);
     messages.push(assistantMessage(id, open, metadata));
   }
-  return executions ? messages.map((message) => withSummary(message, executions)) : messages;
+  return executions ? messages.map((message) => withSummary(message, executions, metadataOf)) : messages;
 }
 
 /** Returns the fold of a conversation. Only messages that were appended since the last call are added. */
@@ -112,10 +112,15 @@ function metadataFor(
   return execution && metadataOf(execution);
 }
 
-function withSummary(message: UIMessage, executions: ReadonlyMap<string, ExecutionSummary>): UIMessage {
+function withSummary(
+  message: UIMessage,
+  executions: ReadonlyMap<string, ExecutionSummary>,
+  metadataOf: (execution: ExecutionMetadata) => object | undefined,
+): UIMessage {
   const summary = executions.get(message.id);
   if (summary === undefined || message.role !== 'assistant' || message.metadata !== undefined) return message;
-  return Object.freeze({ ...message, metadata: summaryMetadata(summary) });
+  const metadata = metadataOf(summaryMetadata(summary));
+  return metadata ? Object.freeze({ ...message, metadata }) : message;
 }
 
 function isNeverDynamic(): boolean {

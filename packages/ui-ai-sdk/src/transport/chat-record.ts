@@ -3,7 +3,7 @@ import { hasNewAnswer } from './new-answers.ts';
 import { OpenStreams } from './open-streams.ts';
 import type { PageSync } from './page-sync.ts';
 
-/** What this page knows about one chat. */
+/** The facts about one chat in this page. */
 export class ChatRecord<Message extends UIMessage> {
   readonly streams = new OpenStreams();
   /** The messages that the server has not confirmed. */

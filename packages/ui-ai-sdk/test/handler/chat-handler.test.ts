@@ -1,6 +1,5 @@
 import { tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
-import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
@@ -57,6 +56,8 @@ describe('a request that is refused', () => {
     ['an empty text', message([{ type: 'text', text: '  ' }])],
     ['a text that is no text', message([{ type: 'text', text: 5 }])],
     ['an unknown part', message([{ type: 'tool-pay', text: 'x' }])],
+    ['only data', message([{ type: 'data-place', data: 1 }])],
+    ['data without data', message([...text, { type: 'data-place' }])],
     ['no id', message(text, null)],
     ['a number as id', message(text, 5)],
     ['an empty id', message(text, '')],
@@ -251,63 +252,6 @@ describe('decisions and answers', () => {
     expect(refused).toEqual({ status: 400, json: error('CHAT_REQUEST_INVALID') });
     await send(world.handler, 'POST', '', { body: bodyOf({ place: 'Flåm' }) });
     expect((await world.runtime.get(sessionOf('c1'))).state.finalResponse).toBe('Done.');
-  });
-});
-
-describe('a message', () => {
-  test('is taken once, however often it is sent', async () => {
-    await using world = await chatWorld({ driver: scriptedDriver('One.', 'Two.') });
-    const body = messageBody('c1', 'm1', 'Hi.');
-    await Promise.all([1, 2, 3].map(() => send(world.handler, 'POST', '', { body })));
-    await send(world.handler, 'POST', '', { body });
-    const messages: UIMessage[] = await world.saved('c1');
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-  });
-
-  test('with the id of a response ends, and adds nothing', async () => {
-    await using world = await chatWorld({ driver: scriptedDriver('One.', 'Two.') });
-    await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'Hi.') });
-    const { state } = await world.runtime.get(sessionOf('c1'));
-    const id = state.messages.last?.id ?? '';
-    const reply = await send(world.handler, 'POST', '', { body: messageBody('c1', id, 'Again.') });
-    expect(reply.status).toBe(200);
-    expect((await world.saved('c1')).length).toBe(2);
-  });
-
-  test('cannot carry the tags of the server', async () => {
-    await using world = await chatWorld({ driver: scriptedDriver('One.') });
-    const metadata = { execution_id: 'e', step_id: 's', agent_id: 'a', is_trace: true, page: 1 };
-    const parts = [{ type: 'text', text: 'Hi.' }];
-    const message = { id: 'm1', role: 'user', parts, metadata };
-    await send(world.handler, 'POST', '', { body: { id: 'c1', trigger: 'submit-message', message } });
-    const [stored] = (await world.runtime.get(sessionOf('c1'))).state.messages.toArray();
-    expect(Object.keys(stored?.metadata ?? {}).toSorted()).toEqual(['execution_id', 'page']);
-    expect(stored?.metadata?.['execution_id']).not.toBe('e');
-  });
-
-  test('can have a file', async () => {
-    await using world = await chatWorld({ driver: scriptedDriver('Nice.') });
-    const file = {
-      type: 'file',
-      mediaType: 'image/png',
-      url: 'data:image/png;base64,AAAA',
-      filename: 'a.png',
-    };
-    const message = { id: 'm1', role: 'user', parts: [file] };
-    await send(world.handler, 'POST', '', { body: { id: 'c1', trigger: 'submit-message', message } });
-    expect((await world.saved('c1'))[0]?.parts).toEqual([file]);
-  });
-
-  test('can refer to a file that the application accepts', async () => {
-    const acceptsFileUrl = ({ host }: URL) => host === 'files.example';
-    await using world = await chatWorld({ driver: scriptedDriver('Nice.') }, { handler: { acceptsFileUrl } });
-    const sending = (url: string, id: string) => {
-      const message = { id, role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url }] };
-      return send(world.handler, 'POST', '', { body: { id: 'c1', trigger: 'submit-message', message } });
-    };
-    expect((await sending('https://files.example/a', 'm1')).status).toBe(200);
-    expect((await sending('https://evil.example/a', 'm2')).status).toBe(400);
-    expect((await sending('http://files.example/a', 'm3')).status).toBe(400);
   });
 });
 

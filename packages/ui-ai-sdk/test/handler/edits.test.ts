@@ -63,3 +63,24 @@ test('the stream of a message waits while the message does', async () => {
   await work();
   expect(await text).toContain('"finishReason":"stop"');
 });
+
+test('an edit of a message that another page has discarded is a new message', async () => {
+  const { post, work, texts } = idleWorld();
+  for (const id of ['m1', 'm2']) {
+    await post(messageBody('c1', id, `${id}?`));
+    await work();
+  }
+  await post(editBody('m1', 'Three?'));
+  for (let attempt = 0; attempt < 2; attempt++) await post(editBody('m2', 'Four?'));
+  await work();
+  expect((await texts()).filter((text) => text.endsWith('?'))).toEqual(['Three?', 'Four?']);
+});
+
+test('an edit counts, although another page has had a response meanwhile', async () => {
+  const { post, work, texts } = idleWorld();
+  await post(messageBody('c1', 'm1', 'One?'));
+  await work();
+  await post({ ...editBody('m1', 'Two?'), replaces: 'an-earlier-execution' });
+  await work();
+  expect(await texts()).toEqual(['Two?', 'step-start Two.']);
+});
