@@ -15,22 +15,28 @@ declare module 'vitest' {
     httpWorker: string;
     /** The file of the program whose callers spend the money of one owner. */
     spendingWorker: string;
+    /** The file of the program that serves chats, or works on them. */
+    chatProcess: string;
   }
 }
 
 /** Makes one file of each worker, so that a process starts in a tenth of the time: hundreds are started. */
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const outdir = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
+  const conditions = ['@holdfast/source'];
+  const options = { bundle: true, format: 'esm' as const, conditions, outdir };
   await build({
-    entryPoints: ['worker', 'http-worker', 'poison-worker', 'spending-worker'].map((name) =>
-      fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url)),
-    ),
-    bundle: true,
+    ...options,
+    entryPoints: [
+      'worker.ts',
+      'http-worker.ts',
+      'poison-worker.ts',
+      'spending-worker.ts',
+      'chats/chat-process.ts',
+    ].map(sourceOf),
+    entryNames: '[name]',
     platform: 'node',
-    format: 'esm',
     splitting: true,
-    conditions: ['@holdfast/source'],
-    outdir,
     // What is written as CommonJS asks for the modules of Node in this way.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
@@ -38,9 +44,23 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
     outExtension: { '.js': '.mjs' },
     logLevel: 'silent',
   });
+  await build({
+    ...options,
+    entryPoints: ['chats/page/chat-page.tsx', 'chats/page/stock-page.tsx'].map(sourceOf),
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'silent',
+  });
   provide('worker', join(outdir, 'worker.mjs'));
   provide('poisonWorker', join(outdir, 'poison-worker.mjs'));
   provide('httpWorker', join(outdir, 'http-worker.mjs'));
   provide('spendingWorker', join(outdir, 'spending-worker.mjs'));
+  provide('chatProcess', join(outdir, 'chat-process.mjs'));
   return () => rmSync(outdir, { recursive: true, force: true });
+}
+
+function sourceOf(path: string): string {
+  return fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { complaintsOf, launchBrowser, seriousViolations, sidewaysScroll } from './support/browser.ts';
-import { findChromium } from '../../../vitest.chromium.ts';
+import { complaintsOf, seriousViolations, sidewaysScroll } from './support/browser.ts';
+import { findChromium, launchBrowser } from '../../../vitest.chromium.ts';
 import { endlessParcels, dataFolder, serve } from './support/playground-process.ts';
 
 const executable = findChromium();

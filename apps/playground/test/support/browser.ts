@@ -1,18 +1,6 @@
 import axe from 'axe-core';
 import type { AxeResults } from 'axe-core';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
-
-/** A browser that talks to nobody but the page; it brings an empty profile of its own. */
-export function launchBrowser(executablePath: string): Promise<Browser> {
-  const quiet = ['background-networking', 'component-update', 'sync', 'gpu', 'quic'].map(
-    (name) => `--disable-${name}`,
-  );
-  return chromium.launch({
-    executablePath,
-    args: ['--headless', '--no-sandbox', '--no-first-run', ...quiet],
-  });
-}
+import type { Page } from 'playwright-core';
 
 /** Whatever a page complains about, as it comes. */
 export function complaintsOf(page: Page): readonly string[] {

@@ -1,0 +1,31 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MILLISECONDS = 5;
+
+/** Points at which an agent waits until the test lets it continue, in any process. They are files of a folder. */
+export class Gates {
+  private readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  /** Waits until a gate is open, or the signal aborts. */
+  async pass(name: string, signal: AbortSignal): Promise<void> {
+    writeFileSync(join(this.folder, `${name}.reached`), '');
+    while (!existsSync(join(this.folder, `${name}.open`)) && !signal.aborted) await pause(POLL_MILLISECONDS);
+  }
+
+  /** Opens gates for all who wait, and for all who come. */
+  open(...names: readonly string[]): void {
+    for (const name of names) writeFileSync(join(this.folder, `${name}.open`), '');
+  }
+
+  /** True when an agent has come to the gate. */
+  isReached(name: string): boolean {
+    return existsSync(join(this.folder, `${name}.reached`));
+  }
+}

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SessionRuntime } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import { toUIMessages } from '@holdfast/ui-ai-sdk';
+import { withoutSteered } from '@holdfast/ui-ai-sdk/transport';
+import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
+import type { UIMessage } from 'ai';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { expect, vi } from 'vitest';
+import { Gates } from '../../../src/chats/gates.ts';
+import { Journal } from '../../../src/journal.ts';
+import { until } from '../../world.ts';
+import { ChatPage, json } from './chat-page.ts';
+import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 20 };
+
+interface WorldParts {
+  readonly store: SessionStore;
+  readonly chats: ChatStore;
+  readonly folder: string;
+  readonly start: StartProcess;
+  readonly browser: Browser | undefined;
+}
+
+/** A store, the processes that serve and work on its chats, and pages in a browser. */
+export class ChatWorld implements AsyncDisposable {
+  readonly store: SessionStore;
+  /** Reads and creates sessions. It has no agent: only processes work. */
+  readonly runtime: SessionRuntime;
+  readonly gates: Gates;
+  private readonly chats: ChatStore;
+  private readonly folder: string;
+  private readonly journal: Journal;
+  private readonly start: StartProcess;
+  private readonly browser: Browser | undefined;
+  private readonly processes: StartedProcess[] = [];
+  private context: BrowserContext | undefined;
+  private port = 0;
+
+  private constructor({ store, chats, folder, start, browser }: WorldParts) {
+    this.store = store;
+    this.chats = chats;
+    this.folder = folder;
+    this.start = start;
+    this.browser = browser;
+    this.runtime = new SessionRuntime({ store: this.store, agents: {} });
+    this.gates = new Gates(join(this.folder, 'gates'));
+    this.journal = new Journal(join(this.folder, 'journal'));
+  }
+
+  /** An empty store without processes. */
+  static async of(chats: ChatStore, browser?: Browser): Promise<ChatWorld> {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-chats-'));
+    const { store, start } = await chats.open(folder);
+    return new ChatWorld({ store, chats, folder, start, browser });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** True when pages show a response while the model writes it, and not only its saved steps. */
+  get hasDeltas(): boolean {
+    return this.chats.hasDeltas;
+  }
+
+  /** Starts a web process: the first one on a free port, a later one on the same port. */
+  async startWeb(limits: ChatLimits = {}): Promise<StartedProcess> {
+    const web = await this.started('web', String(this.port), JSON.stringify(limits));
+    this.port = Number(new URL(web.url).port);
+    return web;
+  }
+
+  async startWorker(name: string): Promise<StartedProcess> {
+    return this.started('worker', name);
+  }
+
+  /** Starts a web process and the worker `one`. */
+  async startBoth(limits: ChatLimits = {}): Promise<{ readonly web: StartedProcess; readonly worker: StartedProcess }> {
+    const [web, worker] = await Promise.all([this.startWeb(limits), this.startWorker('one')]);
+    return { web, worker };
+  }
+
+  /** Opens a tab. All tabs of a world have one profile. */
+  async openPage(path = '/'): Promise<ChatPage> {
+    this.context ??= await this.browser?.newContext();
+    if (this.context === undefined) throw new Error('This test has no browser.');
+    return ChatPage.open(this.context, `${this.url}${path}?chat=c1`);
+  }
+
+  async reaches(gate: string): Promise<void> {
+    await until(`the agent reaches the gate ${gate}`, () => this.gates.isReached(gate));
+  }
+
+  /** Returns the number of times that a tool ran. */
+  callsOf(tool: string): number {
+    return this.journal.read().filter((entry) => entry.tool === tool).length;
+  }
+
+  session(): Promise<AgentSession> {
+    return this.runtime.get(SESSION_ID);
+  }
+
+  /** Waits until the run has ended and each page shows exactly the messages of the saved session. */
+  async endsOn(...pages: readonly ChatPage[]): Promise<AgentSession> {
+    await vi.waitFor(async () => expect((await this.session()).state.hasActiveExecution).toBe(false), PATIENCE);
+    return this.equals(...pages);
+  }
+
+  /** Waits until each idle page shows exactly the messages of the saved session. */
+  async equals(...pages: readonly ChatPage[]): Promise<AgentSession> {
+    return vi.waitFor(async () => {
+      const session = await this.session();
+      const wanted = json(withoutSteered(toUIMessages(session.state))) as UIMessage[];
+      for (const page of pages) {
+        const { messages, status } = await page.shown();
+        expect(messages).toEqual(wanted);
+        expect(status).toBe('ready');
+        expect(page.errors).toEqual([]);
+      }
+      return session;
+    }, PATIENCE);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context?.close();
+    for (const { kill } of this.processes) await kill();
+    await this.store.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async started(...args: readonly string[]): Promise<StartedProcess> {
+    const process = await this.start(args);
+    this.processes.push(process);
+    return process;
+  }
+}
+
+/** The session of the chat `c1` of the owner `ada`. */
+export const SESSION_ID = 'ada/c1';
