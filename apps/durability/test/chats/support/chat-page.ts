@@ -45,6 +45,17 @@ export class ChatPage {
     await this.page.getByRole('button', { name: button }).last().click();
   }
 
+  /** Holds the next POST request of the page back. Returns the functions that wait for it and that let it go. */
+  async holdPost(): Promise<{ readonly isHeld: Promise<void>; readonly release: () => void }> {
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await this.page.route('**/api/chat?*', async (route) => {
+      held.resolve();
+      await released.promise;
+      await route.continue();
+    });
+    return { isHeld: held.promise, release: released.resolve };
+  }
+
   /** Waits until the text of the last response is as given. */
   async showsText(text: string): Promise<void> {
     await this.shows(`the text ${JSON.stringify(text)}`, (messages) => lastText(messages) === text);

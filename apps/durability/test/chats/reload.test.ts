@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { browserOfFile, hasBrowser } from './support/browser.ts';
+import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
+import { ChatWorld } from './support/chat-world.ts';
+
+const browser = browserOfFile();
+
+describe.skipIf(!hasBrowser).each(CHAT_STORES)('a reload on $name', (tested) => {
+  const store = storeOfBlock(tested);
+
+  test('while text streams', async () => {
+    await using world = await ChatWorld.of(store, browser());
+    await world.startBoth();
+    const page = await world.openPage();
+    await page.send('Take [a]the [b]train.');
+    await world.reaches('a');
+    if (world.hasDeltas) await page.showsText('Take ');
+    await page.reload();
+    if (world.hasDeltas) await page.showsText('Take ');
+    world.gates.open('a');
+    await world.reaches('b');
+    if (world.hasDeltas) await page.showsText('Take the ');
+    world.gates.open('b');
+    await world.endsOn(page);
+    expect((await world.session()).state.finalResponse).toBe('Take the train.');
+  });
+
+  test('while the input of a tool streams', async () => {
+    await using world = await ChatWorld.of(store, browser());
+    await world.startBoth();
+    const page = await world.openPage();
+    await page.send('call work {"place":"Fl[a]åm"}\nIt is done.');
+    await world.reaches('a');
+    if (world.hasDeltas) await page.showsCall('work', 'input-streaming');
+    await page.reload();
+    if (world.hasDeltas) await page.showsCall('work', 'input-streaming');
+    world.gates.open('a');
+    const { state } = await world.endsOn(page);
+    expect(state.finalResponse).toBe('It is done.');
+    expect(world.callsOf('work')).toBe(1);
+  });
+
+  test('while a tool runs', async () => {
+    await using world = await ChatWorld.of(store, browser());
+    await world.startBoth();
+    const page = await world.openPage();
+    await page.send('call work {"gate":"w"}\nIt is done.');
+    await world.reaches('w');
+    await page.showsCall('work', 'input-available');
+    await page.reload();
+    await page.showsCall('work', 'input-available');
+    world.gates.open('w');
+    const { state } = await world.endsOn(page);
+    expect(state.finalResponse).toBe('It is done.');
+    expect(world.callsOf('work')).toBe(1);
+  });
+
+  test('while a call waits for approval', async () => {
+    await using world = await ChatWorld.of(store, browser());
+    await world.startBoth();
+    const page = await world.openPage();
+    await page.send('call pay {"euros":5}\nIt is paid.');
+    await page.showsCall('pay', 'approval-requested');
+    await page.reload();
+    await page.showsCall('pay', 'approval-requested');
+    await world.equals(page);
+    await page.press('Approve');
+    const { state } = await world.endsOn(page);
+    expect(state.finalResponse).toBe('It is paid.');
+    expect(world.callsOf('pay')).toBe(1);
+  });
+});
