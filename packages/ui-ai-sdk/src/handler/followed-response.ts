@@ -70,7 +70,8 @@ export async function* followResponse(
     if (executionId === undefined) continue;
     const found = messageOfExecution(messages, executionId);
     // The state has the facts of its last execution only.
-    const message = found && metadata !== undefined ? { metadata, ...found } : found;
+    const isBare = found !== undefined && found.metadata === undefined && metadata !== undefined;
+    const message = isBare ? { ...found, metadata } : found;
     metadata = message?.metadata;
     const end = endOf(view, executionId, messages, parts);
     yield { message, end: end && isUnchanged ? withoutEffect(end) : end };

@@ -5,6 +5,7 @@ import { eventBetween } from '../wire/response-event.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import { EVENT_STREAM_HEADERS, HEARTBEAT, serverSentEvent } from '../wire/server-sent-events.ts';
 import type { FollowedResponse } from './followed-response.ts';
+import { sharedResult } from './shared-result.ts';
 
 /** The representation of a response: our events, or the chunks of the AI SDK. */
 export type ResponseFormat = 'events' | 'chunks';
@@ -13,6 +14,11 @@ const CHUNK_HEADERS = { ...EVENT_STREAM_HEADERS, 'x-vercel-ai-ui-message-stream'
 
 /** The milliseconds after which an idle stream sends a heartbeat. */
 const HEARTBEAT_PAUSE = 15_000;
+
+/** The largest number of characters that are encoded at once. */
+const PIECE_LENGTH = 65_536;
+
+const encoder = new TextEncoder();
 
 interface StreamParts {
   readonly clock: Clock;
@@ -37,11 +43,11 @@ export function textStream(
   headers: Readonly<Record<string, string>>,
   { clock, onEnd }: StreamParts,
 ): Response {
-  const encoder = new TextEncoder();
+  const pieces = encodedPieces(texts);
   const end = async (): Promise<void> => {
     stopHeartbeat();
     onEnd();
-    await texts.return();
+    await pieces.return();
   };
   let stopHeartbeat = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
@@ -55,8 +61,8 @@ export function textStream(
       },
       async pull(controller) {
         try {
-          const { done, value } = await texts.next();
-          if (!done) return controller.enqueue(encoder.encode(value));
+          const { done, value } = await pieces.next();
+          if (!done) return controller.enqueue(value);
           await end();
           controller.close();
         } catch (error) {
@@ -69,6 +75,30 @@ export function textStream(
     { highWaterMark: 1 },
   );
   return new Response(body, { headers });
+}
+
+/** Encodes texts piece by piece: a reader that is slow holds the bytes of one piece. */
+async function* encodedPieces(
+  texts: AsyncGenerator<string, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const text of texts) {
+    for (let from = 0; from < text.length;) {
+      const to = endOfPiece(text, from);
+      yield encoder.encode(text.slice(from, to));
+      from = to;
+    }
+  }
+}
+
+/** Returns the end of the piece that begins at an index. A pair of surrogates stays together. */
+function endOfPiece(text: string, from: number): number {
+  const to = Math.min(from + PIECE_LENGTH, text.length);
+  const isWithinPair = to < text.length && isHighSurrogate(text.charCodeAt(to - 1));
+  return isWithinPair ? to - 1 : to;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 function every(clock: Clock, milliseconds: number, act: () => void): () => void {
@@ -90,32 +120,45 @@ function setTimeoutCancel(milliseconds: number, act: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Returns the text of the event between two messages; `undefined` when both are equal. */
+const eventText = sharedResult((shown, wanted) => {
+  const event = eventBetween(shown, wanted);
+  return event && serverSentEvent(event);
+});
+
 async function* eventTexts(
   response: AsyncIterable<FollowedResponse>,
 ): AsyncGenerator<string, void, undefined> {
   let shown: UIMessage | undefined;
   for await (const { message, end } of response) {
-    const event = message && eventBetween(shown, message);
     if (shown && message && message.id !== shown.id) return yield serverSentEvent({ type: 'restart' });
+    const text = message && eventText(shown, message);
     shown = message ?? shown;
-    const texts = [event, end].filter((each) => each !== undefined).map(serverSentEvent);
-    if (texts.length > 0) yield texts.join('');
+    if (text !== undefined) yield text;
+    if (end) yield serverSentEvent(end);
   }
 }
+
+/** Returns the chunks between two messages, as text. */
+const chunkText = sharedResult((shown, wanted) => {
+  const difference = chunksBetween(shown, wanted);
+  if (difference.type === 'restart') return difference;
+  return { type: difference.type, shown: difference.shown, text: texts(difference.chunks) };
+});
 
 async function* chunkTexts(
   response: AsyncIterable<FollowedResponse>,
 ): AsyncGenerator<string, void, undefined> {
   let shown: UIMessage | undefined;
   for await (const { message, end } of response) {
-    const difference = message && chunksBetween(shown, message);
+    const difference = message && chunkText(shown, message);
     if (difference?.type === 'restart') {
       yield texts([{ type: 'finish', finishReason: 'interrupted' }]) + DONE;
       return;
     }
     shown = difference?.shown ?? shown;
-    const chunks = [...(difference?.chunks ?? []), ...endChunks(end)];
-    if (chunks.length > 0) yield texts(chunks) + (end ? DONE : '');
+    if (difference && difference.text !== '') yield difference.text;
+    if (end) yield texts(endChunks(end)) + DONE;
   }
 }
 
@@ -126,8 +169,7 @@ function texts(chunks: readonly UIMessageChunk[]): string {
 }
 
 /** Returns the chunks that end a stream. */
-function endChunks(end: ResponseEnd | undefined): readonly UIMessageChunk[] {
-  if (end === undefined) return [];
+function endChunks(end: ResponseEnd): readonly UIMessageChunk[] {
   if (end.error !== undefined) return [{ type: 'error', errorText: end.error }];
   return [{ type: 'finish', finishReason: end.finishReason }];
 }
