@@ -38,6 +38,12 @@ interface ChatRequest {
   readonly chat: Chat;
 }
 
+/** The response that a page follows, and the message that it shows before. */
+interface FollowingPage {
+  readonly target: ResponseTarget;
+  readonly shown: UIMessage | undefined;
+}
+
 type Serve = (handler: Handler, chatRequest: ChatRequest) => Promise<Response>;
 
 /** The functions that serve each kind of request, by method and the path behind the id of the chat. */
@@ -150,7 +156,8 @@ class Handler {
     const leave = this.usage.openStream(user.owner);
     try {
       const target = await chat.perform(command);
-      return this.stream(chat, target, request, url, leave);
+      const shown = command.type === 'answer' ? command.shown : undefined;
+      return this.stream(chat, { target, shown }, request, url, leave);
     } catch (error) {
       leave();
       throw error;
@@ -169,7 +176,7 @@ class Handler {
   async resumeStream({ request, url, user, chat }: ChatRequest): Promise<Response> {
     const target = await openResponse(chat, url.searchParams.get('message'));
     if (target === undefined) return new Response(null, { status: 204 });
-    return this.stream(chat, target, request, url, this.usage.openStream(user.owner));
+    return this.stream(chat, { target, shown: undefined }, request, url, this.usage.openStream(user.owner));
   }
 
   async watch({ request, user, chat }: ChatRequest): Promise<Response> {
@@ -202,7 +209,7 @@ class Handler {
 
   private stream(
     chat: Chat,
-    target: ResponseTarget,
+    { target, shown }: FollowingPage,
     request: Request,
     url: URL,
     onEnd: () => void,
@@ -213,7 +220,7 @@ class Handler {
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
     const response = followResponse(views, target, { messagesOf, describeFailure, hasMessage });
     const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
-    return responseStream(response, format, { clock, onEnd });
+    return responseStream(response, format, { clock, onEnd, shown });
   }
 
   private views(chat: Chat, { signal }: Request): AsyncGenerator<SessionView, void, undefined> {

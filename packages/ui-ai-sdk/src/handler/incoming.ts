@@ -1,4 +1,5 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
+import type { UIMessage } from 'ai';
 import { isObject } from '../chunks/is-same-value.ts';
 import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../messages/data-parts.ts';
 import type { DataPart } from '../messages/data-parts.ts';
@@ -32,6 +33,8 @@ export type ChatCommand =
       readonly type: 'answer';
       readonly decisions: readonly IncomingDecision[];
       readonly answers: readonly IncomingAnswer[];
+      /** The message as the page shows it, or its answered parts. */
+      readonly shown: UIMessage;
     }
   | {
       readonly type: 'regenerate';
@@ -143,14 +146,20 @@ function withoutTags(metadata: Members): Members {
 }
 
 /** Reads the decisions and answers of a message. The server uses those that a call still waits for. */
-function readAnswers({ parts }: Members): ChatCommand {
-  if (!Array.isArray(parts)) throw invalid('The message needs "parts".');
-  const calls = parts.filter(isRecord).filter((part) => typeof part['toolCallId'] === 'string');
+function readAnswers({ id, metadata, parts }: Members): ChatCommand {
+  if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
+  if (!Array.isArray(parts) || !parts.every(isTyped)) throw invalid('The message needs "parts" with types.');
+  const calls: readonly Members[] = parts.filter((part) => 'toolCallId' in part);
   return {
     type: 'answer',
     decisions: calls.flatMap(readDecision),
     answers: calls.flatMap(readAnswer),
+    shown: { id, role: 'assistant', metadata, parts },
   };
+}
+
+function isTyped(part: unknown): part is UIMessage['parts'][number] {
+  return isRecord(part) && typeof part['type'] === 'string';
 }
 
 function readDecision({ state, approval }: Members): IncomingDecision[] {

@@ -26,13 +26,18 @@ interface StreamParts {
   readonly onEnd: () => void;
 }
 
+interface ResponseParts extends StreamParts {
+  /** The message that a page continues; chunks lead on from it. */
+  readonly shown: UIMessage | undefined;
+}
+
 /** Streams a response. The next event is made when the reader has taken the one before, so nothing is queued for it. */
 export function responseStream(
   response: AsyncGenerator<FollowedResponse, void, undefined>,
   format: ResponseFormat,
-  parts: StreamParts,
+  { shown, ...parts }: ResponseParts,
 ): Response {
-  const texts = format === 'events' ? eventTexts(response) : chunkTexts(response);
+  const texts = format === 'events' ? eventTexts(response) : chunkTexts(response, shown);
   const headers = format === 'events' ? EVENT_STREAM_HEADERS : CHUNK_HEADERS;
   return textStream(texts, headers, parts);
 }
@@ -121,7 +126,7 @@ function setTimeoutCancel(milliseconds: number, act: () => void): () => void {
 }
 
 /** Returns the text of the event between two messages; `undefined` when both are equal. */
-const eventText = sharedResult((shown, wanted) => {
+const sharedEventText = sharedResult((shown, wanted) => {
   const event = eventBetween(shown, wanted);
   return event && serverSentEvent(event);
 });
@@ -132,32 +137,42 @@ async function* eventTexts(
   let shown: UIMessage | undefined;
   for await (const { message, end } of response) {
     if (shown && message && message.id !== shown.id) return yield serverSentEvent({ type: 'restart' });
-    const text = message && eventText(shown, message);
+    const text = message && sharedEventText(shown, message);
     shown = message ?? shown;
     if (text !== undefined) yield text;
     if (end) yield serverSentEvent(end);
   }
 }
 
-/** Returns the chunks between two messages, as text. */
-const chunkText = sharedResult((shown, wanted) => {
-  const difference = chunksBetween(shown, wanted);
+/** The chunks between two messages, as text. */
+type ChunkText =
+  | { readonly type: 'chunks'; readonly shown: UIMessage | undefined; readonly text: string }
+  | { readonly type: 'restart' };
+
+function chunkText(shown: UIMessage | undefined, wanted: UIMessage, isNewStream: boolean): ChunkText {
+  const difference = chunksBetween(shown, wanted, { isNewStream });
   if (difference.type === 'restart') return difference;
-  return { type: difference.type, shown: difference.shown, text: texts(difference.chunks) };
-});
+  return { type: 'chunks', shown: difference.shown, text: texts(difference.chunks) };
+}
+
+const sharedChunkText = sharedResult((shown, wanted) => chunkText(shown, wanted, false));
 
 async function* chunkTexts(
   response: AsyncIterable<FollowedResponse>,
+  continued: UIMessage | undefined,
 ): AsyncGenerator<string, void, undefined> {
   let shown: UIMessage | undefined;
   for await (const { message, end } of response) {
-    const difference = message && chunkText(shown, message);
-    if (difference?.type === 'restart') {
+    const isContinued = shown === undefined && continued !== undefined && continued.id === message?.id;
+    const next = isContinued
+      ? chunkText(continued, message, true)
+      : message && sharedChunkText(shown, message);
+    if (next?.type === 'restart') {
       yield texts([{ type: 'finish', finishReason: 'interrupted' }]) + DONE;
       return;
     }
-    shown = difference?.shown ?? shown;
-    if (difference && difference.text !== '') yield difference.text;
+    shown = next?.shown ?? shown;
+    if (next && next.text !== '') yield next.text;
     if (end) yield texts(endChunks(end)) + DONE;
   }
 }

@@ -1,8 +1,11 @@
+import { tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import type { UIMessageChunk } from 'ai';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { messageBody, requestOf } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
+import { TestChat } from '../support/test-chat.ts';
 
 test('a long text comes in small pieces, and each character as a whole', async () => {
   // Between the quotation marks, the pairs of surrogates begin at odd indexes in some pieces and at even ones in others.
@@ -16,6 +19,33 @@ test('a long text comes in small pieces, and each character as a whole', async (
   const largest = Math.max(...pieces.map(({ byteLength }) => byteLength));
   expect(largest).toBeLessThan(200_000);
   expect(deltas(Buffer.concat(pieces).toString())).toBe(text);
+});
+
+test('a page with the default transport decides, and its message continues', async () => {
+  const inputSchema = { type: 'object' };
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema,
+    needsApproval: true,
+    execute: () => 'paid',
+  });
+  const driver = scriptedDriver({ calls: [['pay', {}]] }, { calls: [['pay', {}]] }, 'It is paid.');
+  await using world = await chatWorld({ driver, tools: [pay] });
+  const chat = new TestChat({
+    id: 'c1',
+    transport: new DefaultChatTransport({ api: `${world.server.url}/api/chat` }),
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  await chat.sendMessage({ text: 'Pay twice.' });
+  for (const index of [1, 3]) {
+    const part = chat.messages.at(-1)?.parts[index];
+    if (!part || !('approval' in part)) throw new Error('The call does not wait for approval.');
+    await chat.addToolApprovalResponse({ id: part.approval?.id ?? '', approved: true });
+    await vi.waitFor(() => expect(chat.status).toBe('ready'));
+    await vi.waitFor(async () => expect(chat.messages).toEqual(await world.saved('c1')));
+  }
+  expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: 'It is paid.' });
 });
 
 /** Returns the text of a stream of chunks. */
