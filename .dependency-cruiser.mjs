@@ -83,7 +83,7 @@ export default {
     forbidden(
       'packages-by-name',
       'A package is imported by its name, not by a path into its folder.',
-      { path: '^(packages|apps)/([^/]+)/' },
+      { path: '^(packages|apps(?:/examples(?=/chat-))?)/([^/]+)/' },
       { path: '^(?:packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
     ),
     forbidden(

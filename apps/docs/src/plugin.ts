@@ -56,7 +56,14 @@ function siteFiles(pages: Pages, api: readonly Page[]): AstroIntegration {
   };
 }
 
-const MARKDOWN = ['*.md', 'apps/*/*.md', 'packages/*/*.md', 'docs/**/*.md', '.github/*.md'];
+const MARKDOWN = [
+  '*.md',
+  'apps/*/*.md',
+  'apps/examples/*/*.md',
+  'packages/*/*.md',
+  'docs/**/*.md',
+  '.github/*.md',
+];
 
 /** The dead links of all Markdown of the repository, on the site or not, as GitHub shows it. */
 function deadRepositoryLinks(pages: Pages): readonly string[] {

@@ -15,7 +15,13 @@ export interface Page {
 }
 
 /** Decisions are pages of their day: their code is not kept up. */
-const PAGES = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'apps/*/README.md'];
+const PAGES = [
+  '*.md',
+  'docs/**/*.md',
+  'packages/*/README.md',
+  'apps/*/README.md',
+  'apps/examples/*/README.md',
+];
 
 /** The pages with programs, by path. @throws Error for a block that the tests cannot check, with its page. */
 export function allPages(): readonly Page[] {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { complaintsOf, launchBrowser } from 'app-testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { complaintsOf, seriousViolations, sidewaysScroll } from './support/browser.ts';
-import { findChromium, launchBrowser } from '../../../vitest.chromium.ts';
+import { seriousViolations, sidewaysScroll } from './support/browser.ts';
+import { findChromium } from '../../../vitest.chromium.ts';
 import { endlessParcels, dataFolder, serve } from './support/playground-process.ts';
 
 const executable = findChromium();

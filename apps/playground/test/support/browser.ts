@@ -2,17 +2,6 @@ import axe from 'axe-core';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** Whatever a page complains about, as it comes. */
-export function complaintsOf(page: Page): readonly string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning')
-      complaints.push(`console: ${message.text()}`);
-  });
-  return complaints;
-}
-
 /** Serious and critical accessibility violations, in words; none is good. */
 export async function seriousViolations(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);

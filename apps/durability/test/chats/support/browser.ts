@@ -1,6 +1,7 @@
+import { launchBrowser } from 'app-testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { findChromium, launchBrowser } from '../../../../../vitest.chromium.ts';
+import { findChromium } from '../../../../../vitest.chromium.ts';
 
 const executable = findChromium();
 if (executable === undefined) {
