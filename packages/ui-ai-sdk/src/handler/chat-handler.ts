@@ -66,6 +66,7 @@ const ROUTES: Readonly<Record<string, Serve>> = {
  * | `POST /api/chat` | takes a message, decisions, answers, an edit or a regeneration; streams the response |
  * | `GET /api/chat/ID` | the messages |
  * | `GET /api/chat/ID/stream` | the response at work, from its beginning; status 204 without one |
+ * | `GET /api/chat/ID/stream?message=ID` | the response with this id, or to this message of the user, also after its end |
  * | `GET /api/chat/ID/watch` | a stream of versions, for pages that are idle; status 204 before the first message |
  * | `POST /api/chat/ID/stop` | stops the response at work |
  * | `POST /api/chat/ID/fork` | copies the chat |
@@ -233,16 +234,21 @@ class Handler {
   }
 }
 
-/** Returns the response that a page can follow: the named one, the one at work, or the one to a queued message. */
-async function openResponse(chat: Chat, messageId: string | null): Promise<ResponseTarget | undefined> {
+/**
+ * Returns the response that a page can follow: the one that it names by its message or by the message of the user, the
+ * one at work, or the one to a queued message.
+ */
+async function openResponse(chat: Chat, named: string | null): Promise<ResponseTarget | undefined> {
   const session = await chat.find();
   if (session === undefined) return undefined;
   const { state } = session;
   const active = isAtWork(state) ? state.executionId : undefined;
-  const executionId = messageId?.split(':')[0] ?? active;
-  if (executionId !== undefined) return { type: 'execution', executionId };
-  const [queued] = queuedMessages(await chat.inbox(), state);
-  return queued && { type: 'message', messageId: queued.id, hasStream: false };
+  if (named === null && active !== undefined) return { type: 'execution', executionId: active };
+  const isNamed = ({ id }: { readonly id: string }): boolean => id === named;
+  const queued = queuedMessages(await chat.inbox(), state).find((each) => named === null || isNamed(each));
+  const sent = queued ?? state.messages.toArray().findLast((each) => each.role === 'user' && isNamed(each));
+  if (sent) return { type: 'message', messageId: sent.id, hasStream: false };
+  return named === null ? undefined : { type: 'execution', executionId: named.split(':')[0] ?? named };
 }
 
 /** The messages of a chat as a page loads them. */

@@ -3,7 +3,7 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import type { UIMessageChunk } from 'ai';
 import { expect, test, vi } from 'vitest';
-import { messageBody, requestOf } from '../support/chat-requests.ts';
+import { messageBody, requestOf, send } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
 import { TestChat } from '../support/test-chat.ts';
 
@@ -46,6 +46,23 @@ test('a page with the default transport decides, and its message continues', asy
     await vi.waitFor(async () => expect(chat.messages).toEqual(await world.saved('c1')));
   }
   expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: 'It is paid.' });
+});
+
+test('the stream of a message has its response, also after the end', async () => {
+  await using world = await chatWorld({ driver: scriptedDriver('Take the train.', 'At nine.') });
+  await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'How?') });
+  await send(world.handler, 'POST', '', { body: messageBody('c1', 'm2', 'When?') });
+  const stream = (query: string) => send(world.handler, 'GET', `/c1/stream${query}`);
+  const { json: first } = await stream('?message=m1');
+  expect(first).toMatch(/^(?!.*At nine)[^]*"delta":"Take the train\."[^]*"type":"finish"/);
+  const { json: second } = await stream('?message=m2');
+  expect(second).toMatch(/^(?!.*Take the train)[^]*"delta":"At nine\."[^]*"finishReason":"stop"/);
+  const { messageId } = JSON.parse(/\{"type":"start".*\}/.exec(String(second))?.[0] ?? '') as {
+    messageId: string;
+  };
+  expect((await stream(`?message=${messageId}`)).json).toBe(second);
+  expect(await stream('')).toEqual({ status: 204, json: '' });
+  expect((await stream('?message=unknown')).json).not.toContain('delta');
 });
 
 /** Returns the text of a stream of chunks. */
