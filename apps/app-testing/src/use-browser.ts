@@ -14,6 +14,8 @@ if (isWithoutChromium) {
 interface OpenOptions extends BrowserContextOptions {
   /** A page of the same profile. Default: none, so that the page gets a new profile. */
   readonly beside?: Page;
+  /** The complaints that a test expects, such as those about a server that it kills. Default: none. */
+  readonly allows?: RegExp;
 }
 
 /** Opens a page. */
@@ -30,14 +32,14 @@ export function useBrowser(): OpenPage {
   let browser: Browser | undefined;
   beforeAll(async () => void (browser = await launchBrowser(executable ?? '')), PATIENCE);
   afterAll(() => browser?.close());
-  return async (url, { beside, ...options } = {}) => {
+  return async (url, { beside, allows, ...options } = {}) => {
     const context = beside?.context() ?? (await browser?.newContext(options));
     if (context === undefined) throw new Error('The browser has not started.');
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
     const complaints = complaintsOf(page);
     onTestFinished(async () => {
-      expect(complaints).toEqual([]);
+      expect(complaints.filter((text) => !allows?.test(text))).toEqual([]);
       await page.close();
     });
     await page.goto(url);
