@@ -116,7 +116,12 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(?:packages|apps)/[^/]+/(?:dist|temp|\\.astro)/' },
+    exclude: {
+      path: [
+        '^(?:packages|apps)/[^/]+/(?:dist|temp|\\.astro)/',
+        '^apps/examples/chat-[^/]+/(?:dist|\\.next)/',
+      ],
+    },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: {

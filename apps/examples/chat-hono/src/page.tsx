@@ -1,5 +1,6 @@
 import { Chat, useChat } from '@ai-sdk/react';
 import { HoldfastChatTransport, withoutSteered } from '@holdfast/ui-ai-sdk/transport';
+import { Composer } from 'chat-shared/composer';
 import { Messages } from 'chat-shared/messages';
 import { useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -23,10 +24,7 @@ function Page() {
     <main>
       <Messages messages={withoutSteered(messages)} decide={decide} />
       {error && <p role="alert">{error.message}</p>}
-      <form action={(data) => void chat.sendMessage({ text: data.get('text') as string })}>
-        <input name="text" aria-label="Message" required />
-        <button>Send</button>
-      </form>
+      <Composer onSend={(text) => void chat.sendMessage({ text })} />
       {status !== 'ready' && <button onClick={() => void transport.stop(id)}>Stop</button>}
     </main>
   );

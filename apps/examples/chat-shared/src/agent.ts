@@ -46,5 +46,6 @@ export const agents = { clerk: createAgentLoop({ driver, tools: [pay, print, tim
 
 async function write(name: string, line: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await appendFile(join(folder, name), `${line}\n`);
+  // The comment inside tells Next.js that the program does not read its own files here.
+  await appendFile(join(/* turbopackIgnore: true */ folder, name), `${line}\n`);
 }

@@ -12,10 +12,12 @@ export const offlineDriver: Driver = {
     const last = messages.at(-1);
     const call = last?.role === 'user' ? callFor(textOf(last)) : undefined;
     if (call) return { content: [call] };
-    const text = replyTo(last);
-    for (const word of text.split(/(?<= )/)) {
+    let text = '';
+    for (const word of replyTo(last).split(/(?<= )/)) {
+      if (signal.aborted) return { content: [{ type: 'text', text }], finishReason: 'aborted' };
       onDelta?.({ type: 'text', id: 'reply', text: word });
-      await pause(PACE, undefined, { signal });
+      text += word;
+      await pause(PACE, undefined, { signal }).catch(() => undefined); // the signal ends the pause
     }
     return { content: [{ type: 'text', text }] };
   },

@@ -1,0 +1,37 @@
+'use client';
+import { Chat, useChat } from '@ai-sdk/react';
+import { HoldfastChatTransport, withoutSteered } from '@holdfast/ui-ai-sdk/transport';
+import { Composer } from 'chat-shared/composer';
+import { Messages } from 'chat-shared/messages';
+import { useParams } from 'next/navigation';
+import { useEffect, useState } from 'react';
+
+const transport = new HoldfastChatTransport();
+
+function newChat(id: string) {
+  const chat = new Chat({
+    id,
+    transport,
+    sendAutomaticallyWhen: transport.hasNewAnswers,
+    onToolCall({ toolCall: { toolName: tool, toolCallId } }) {
+      const output = Intl.DateTimeFormat().resolvedOptions().timeZone;
+      if (tool === 'timeZone') void chat.addToolOutput({ tool, toolCallId, output });
+    },
+  });
+  return chat;
+}
+
+export default function Page() {
+  const { chat: id } = useParams<{ chat: string }>();
+  const [chat] = useState(() => newChat(id));
+  const { messages, status, error, addToolApprovalResponse: decide } = useChat({ chat });
+  useEffect(() => transport.attach(chat), [chat]);
+  return (
+    <main>
+      <Messages messages={withoutSteered(messages)} decide={decide} />
+      {error && <p role="alert">{error.message}</p>}
+      <Composer onSend={(text) => void chat.sendMessage({ text })} />
+      {status !== 'ready' && <button onClick={() => void transport.stop(id)}>Stop</button>}
+    </main>
+  );
+}
