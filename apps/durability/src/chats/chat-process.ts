@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
-import { CHANNELS } from '../channels.ts';
+import { CHANNELS } from './channels.ts';
 import { Journal } from '../journal.ts';
 import { STORES } from '../stores.ts';
 import { serveChats, workOnChats } from './chat-processes.ts';

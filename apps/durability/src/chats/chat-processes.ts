@@ -27,7 +27,7 @@ export interface Running {
   readonly stop: () => Promise<void>;
 }
 
-export const LEASE_SECONDS = 1;
+const LEASE_SECONDS = 1;
 const SWEEP_MILLISECONDS = 25;
 
 /** Works on all sessions that need it, until `stop`. */
@@ -56,7 +56,14 @@ interface WebOptions extends SharedParts, WriterParts {
 }
 
 /** Serves the pages, their chats, and numbers about this process at `/stats`. It runs no agent. */
-export async function serveChats({ store, channel, pages, port, limits, ...parts }: WebOptions): Promise<Running> {
+export async function serveChats({
+  store,
+  channel,
+  pages,
+  port,
+  limits,
+  ...parts
+}: WebOptions): Promise<Running> {
   const counted = countedChannel(channel);
   const runtime = new SessionRuntime({ store, channel: counted, agents: { writer: writer(parts) } });
   const engine = { wake: async () => undefined }; // the workers sweep
@@ -78,7 +85,8 @@ export async function serveChats({ store, channel, pages, port, limits, ...parts
     if (/^\/[\w-]+\.js$/.test(pathname)) return script(await readFile(join(pages, pathname)));
     return new Response(pageFor(pathname), { headers: { 'content-type': 'text/html' } });
   };
-  const server = createServer(getRequestListener(serve, { overrideGlobalObjects: false }));
+  const listener = getRequestListener(serve, { overrideGlobalObjects: false });
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const stop = async (): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));

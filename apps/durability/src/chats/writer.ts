@@ -38,7 +38,7 @@ export function writer({ gates, journal, name }: WriterParts): AgentLoop {
     },
   };
   const workTool = (toolName: string, needsApproval: boolean): Tool<JsonObject> =>
-    tool<JsonObject>({
+    tool({
       name: toolName,
       description: 'Works until its gate is open.',
       inputSchema: { type: 'object' },

@@ -22,8 +22,8 @@ export interface Shown {
 export function ChatView({ chat, onStop }: { readonly chat: ViewedChat; readonly onStop: () => void }) {
   const [text, setText] = useState('');
   const { messages, status, error } = chat;
-  useEffect(() => void note({ messages, status, error: error?.message }), [messages, status, error]);
-  useEffect(() => void note({ changedAt: Date.now() }), [status]);
+  useEffect(() => note({ messages, status, error: error?.message }), [messages, status, error]);
+  useEffect(() => note({ changedAt: Date.now() }), [status]);
   const send = (messageId?: string): void => {
     setText('');
     void chat.sendMessage(messageId === undefined ? { text } : { text, messageId });

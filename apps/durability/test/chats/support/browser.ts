@@ -6,7 +6,9 @@ import { findChromium } from '../../../../../vitest.chromium.ts';
 const executable = findChromium();
 if (executable === undefined) {
   if (process.env['CI']) throw new Error('Chromium is needed: install it, or set CHROMIUM to its path.');
-  console.warn('SKIPPED: the tests of chats in a page need Chromium. Install it, or set CHROMIUM to its path.');
+  console.warn(
+    'SKIPPED: the tests of chats in a page need Chromium. Install it, or set CHROMIUM to its path.',
+  );
 }
 
 /** True when there is a browser. */

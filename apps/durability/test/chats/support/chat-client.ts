@@ -24,7 +24,10 @@ export class ChatReply {
     response.on('error', () => undefined); // the test closed it, or the server was killed
   }
 
-  static async of(url: string, { method = 'GET', body, owner = 'ada' }: ChatRequest = {}): Promise<ChatReply> {
+  static async of(
+    url: string,
+    { method = 'GET', body, owner = 'ada' }: ChatRequest = {},
+  ): Promise<ChatReply> {
     const headers = { 'x-owner': owner, ...(body && { 'content-type': 'application/json' }) };
     const sent = request(url, { method, headers, agent }).on('error', () => undefined);
     sent.end(body && JSON.stringify(body));

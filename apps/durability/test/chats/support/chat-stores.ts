@@ -56,7 +56,12 @@ export function storeOfBlock(tested: TestedStore): ChatStore {
       const location = await newLocation(folder);
       const store = await STORES[name]?.(location);
       if (store === undefined) throw new Error(`There is no store "${name}".`);
-      const init = { store: name, location, journal: join(folder, 'journal'), program: inject('chatProcess') };
+      const init = {
+        store: name,
+        location,
+        journal: join(folder, 'journal'),
+        program: inject('chatProcess'),
+      };
       return { store, start: (args) => startProcess(new WorkerProcess(init, ...args)) };
     },
   };
@@ -78,7 +83,11 @@ function memoryStore(folder: string): { readonly store: SessionStore; readonly s
   const store = new MemorySessionStore();
   const channel = new MemorySessionChannel();
   const start: StartProcess = async ([command, name = '', limits = '{}']) => {
-    const writer = { gates: new Gates(join(folder, 'gates')), journal: new Journal(join(folder, 'journal')), name };
+    const writer = {
+      gates: new Gates(join(folder, 'gates')),
+      journal: new Journal(join(folder, 'journal')),
+      name,
+    };
     const parts = { store, channel: channel.connect(), ...writer };
     const pages = dirname(inject('chatProcess'));
     const options = { port: Number(name), limits: JSON.parse(limits) as ChatLimits, pages };

@@ -79,7 +79,9 @@ export class ChatWorld implements AsyncDisposable {
   }
 
   /** Starts a web process and the worker `one`. */
-  async startBoth(limits: ChatLimits = {}): Promise<{ readonly web: StartedProcess; readonly worker: StartedProcess }> {
+  async startBoth(
+    limits: ChatLimits = {},
+  ): Promise<{ readonly web: StartedProcess; readonly worker: StartedProcess }> {
     const [web, worker] = await Promise.all([this.startWeb(limits), this.startWorker('one')]);
     return { web, worker };
   }
@@ -106,7 +108,7 @@ export class ChatWorld implements AsyncDisposable {
 
   /** Waits until the run has ended and each page shows exactly the messages of the saved session. */
   async endsOn(...pages: readonly ChatPage[]): Promise<AgentSession> {
-    await vi.waitFor(async () => expect((await this.session()).state.hasActiveExecution).toBe(false), PATIENCE);
+    await until('the run ends', async () => !(await this.session()).state.hasActiveExecution);
     return this.equals(...pages);
   }
 
@@ -114,13 +116,7 @@ export class ChatWorld implements AsyncDisposable {
   async equals(...pages: readonly ChatPage[]): Promise<AgentSession> {
     return vi.waitFor(async () => {
       const session = await this.session();
-      const wanted = comparable(withoutSteered(toUIMessages(session.state)));
-      for (const page of pages) {
-        const { messages, status } = await page.shown();
-        expect(comparable(messages)).toEqual(wanted);
-        expect(status).toBe('ready');
-        expect(page.errors).toEqual([]);
-      }
+      for (const page of pages) await expectShown(page, toUIMessages(session.state));
       return session;
     }, PATIENCE);
   }
@@ -137,6 +133,14 @@ export class ChatWorld implements AsyncDisposable {
     this.processes.push(process);
     return process;
   }
+}
+
+/** Fails unless a page shows these messages, is idle and has had no error. */
+async function expectShown(page: ChatPage, messages: readonly UIMessage[]): Promise<void> {
+  const { messages: shown, status } = await page.shown();
+  expect(comparable(shown)).toEqual(comparable(withoutSteered(messages)));
+  expect(status).toBe('ready');
+  expect(page.errors).toEqual([]);
 }
 
 /** Returns messages for a comparison. A state has the metadata of its last execution, and a page can have more. */

@@ -13,7 +13,7 @@ export const CHANNELS: Readonly<Record<string, (location: string) => Promise<Ses
   },
   async dynamodb(location) {
     const { DynamoDbSessionChannel } = await import('@holdfast/store-dynamodb');
-    const { newDynamoDbClient } = await import('./dynamodb.ts');
+    const { newDynamoDbClient } = await import('../dynamodb.ts');
     const { origin, hash } = new URL(location);
     return new DynamoDbSessionChannel({ client: newDynamoDbClient(origin), table: hash.slice(1) });
   },
