@@ -140,8 +140,9 @@ async function* eventTexts(
     const text = message && sharedEventText(shown, message);
     shown = message ?? shown;
     if (text !== undefined) yield text;
-    if (end) yield serverSentEvent(end);
+    if (end) return yield serverSentEvent(end);
   }
+  yield serverSentEvent({ type: 'restart' }); // the chat was deleted
 }
 
 /** The chunks between two messages, as text. */

@@ -24,8 +24,8 @@ export interface ResponseEnd {
 }
 
 /**
- * An event of a response. The message of the assistant comes whole first, and then as changes. `restart`: the message is
- * gone, or stands in another place, and the page loads its messages again.
+ * An event of a response. The message of the assistant comes whole first, and then as changes. `restart`: the message or
+ * the chat is gone, or the message stands in another place, and the page loads its messages again.
  */
 export type ResponseEvent =
   | { readonly type: 'message'; readonly message: UIMessage }

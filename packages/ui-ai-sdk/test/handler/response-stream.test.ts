@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { tool } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import type { UIMessageChunk } from 'ai';
@@ -63,6 +65,25 @@ test('the stream of a message has its response, also after the end', async () =>
   expect((await stream(`?message=${messageId}`)).json).toBe(second);
   expect(await stream('')).toEqual({ status: 204, json: '' });
   expect((await stream('?message=unknown')).json).not.toContain('delta');
+});
+
+test('a page learns that its chat was deleted before the response has begun', async () => {
+  const begun = Promise.withResolvers<void>();
+  const driver: Driver = {
+    infer: async (_, { signal }) => {
+      begun.resolve();
+      await once(signal, 'abort');
+      return { content: [], finishReason: 'aborted' };
+    },
+  };
+  await using world = await chatWorld({ driver });
+  const page = world.page('c1');
+  const sent = page.chat.sendMessage({ text: 'Hi.' });
+  await begun.promise;
+  await page.transport.delete('c1');
+  await sent;
+  await vi.waitFor(() => expect(page.chat.messages).toEqual([]));
+  expect((await world.runtime.list()).sessions).toEqual([]);
 });
 
 /** Returns the text of a stream of chunks. */
