@@ -108,7 +108,10 @@ export class ChatWorld implements AsyncDisposable {
 
   /** Waits until the run has ended and each page shows exactly the messages of the saved session. */
   async endsOn(...pages: readonly ChatPage[]): Promise<AgentSession> {
-    await until('the run ends', async () => !(await this.session()).state.hasActiveExecution);
+    await until('the run ends', async () => {
+      const session = await this.store.load(SESSION_ID);
+      return session?.state.executionId !== undefined && !session.state.hasActiveExecution;
+    });
     return this.equals(...pages);
   }
 
