@@ -1,12 +1,13 @@
 import { helpText, readCommand, UsageError } from './command-line.ts';
 import type { Command } from './command-line.ts';
+import { printable } from './invisible.ts';
 
 /** Does what the command line asks for; returns the exit code. */
 async function main(): Promise<number> {
   try {
     return await carryOut(readCommand(process.argv.slice(2), process.env));
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`);
     if (!(error instanceof UsageError)) return 1;
     process.stderr.write('Try --help.\n');
     return 2;

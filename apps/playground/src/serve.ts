@@ -1,23 +1,26 @@
+import { InProcessEngine } from '@holdfast/core';
 import type { Command } from './command-line.ts';
 import { openPlayground } from './playground.ts';
-import { Runs } from './runs.ts';
 import { startServer } from './server.ts';
+import { startWork } from './work.ts';
 
 type Serve = Extract<Command, { type: 'serve' }>;
 
-/** Serves the page until a signal ends the process; returns the exit code. */
+/** Serves the page and works on the sessions until a signal ends the process; returns the exit code. */
 export async function serve({ settings, port }: Serve): Promise<number> {
-  const runs = new Runs();
-  const playground = await openPlayground(settings, runs.onSessionEvent);
+  const playground = await openPlayground(settings);
+  const engine = new InProcessEngine();
   try {
-    const server = await startServer({ playground, runs }, port);
+    const server = await startServer({ playground, engine }, port);
+    const stopWork = await startWork(playground, engine);
     // Before the ready line: its reader may end the process at once.
     const end = toldToEnd();
+    const { model, storeName } = playground;
     process.stdout.write(
-      `Holdfast playground: ${server.url} (${playground.model.label}; data in ${settings.data})\n`,
+      `Holdfast playground: ${server.url} (${model.label}; sessions in ${storeName}; data in ${settings.data})\n`,
     );
     await end;
-    await runs.close();
+    await stopWork();
     await server.close();
     return 0;
   } catch (error) {

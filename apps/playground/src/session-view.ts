@@ -7,29 +7,13 @@ import type {
   ErrorRecord,
   ExecutionStatus,
   Message,
-  SessionInfo,
-  SessionStatus,
   StopSignal,
   ToolExecution,
 } from '@holdfast/core';
 import type { StepType, ToolOutcomeType } from '@holdfast/core/engine';
 import { maxSteps } from './agent.ts';
-
-/** A session in the list. */
-export interface SessionSummary {
-  readonly sessionId: string;
-  /** The beginning of its first message. */
-  readonly title: string;
-  readonly version: number;
-  readonly status: SessionStatus;
-  readonly executionStatus: ExecutionStatus | undefined;
-  readonly updatedAt: number;
-  readonly isFork: boolean;
-  /** A run of it is in progress in this server. */
-  readonly isRunning: boolean;
-  /** Its execution is neither over nor suspended, and has no run in this server. */
-  readonly isUnfinished: boolean;
-}
+import { isGoingOn, NEW_TITLE, shortened, titleOf } from './session-summary.ts';
+import type { SessionSummary } from './session-summary.ts';
 
 /** Tokens of a call or of many; a number that was not reported is absent. */
 interface TokensView {
@@ -68,9 +52,10 @@ export interface StepView {
   readonly errors: readonly ErrorRecord[];
 }
 
-/** One message of the stored conversation. */
+/** One message of the stored conversation. The page loads its content when somebody opens it. */
 export interface MessageView {
-  readonly message: Message;
+  readonly id: string;
+  readonly role: Message['role'];
   /** The text of the message, in one line. */
   readonly summary: string;
   /** Which step of its execution made it. */
@@ -86,59 +71,54 @@ export interface ExecutionView {
   readonly startedAt: number;
   readonly seconds: number;
   readonly decision: string;
-  readonly steps: readonly StepView[];
-  readonly tools: readonly ToolView[];
   readonly signals: readonly StopSignal[];
   readonly errors: readonly ErrorRecord[];
   readonly spent: { readonly steps: number; readonly tokens: TokensView; readonly workedSeconds: number };
 }
 
-/** The data of a session that the page shows beside the chat. */
-export interface SessionView extends SessionSummary {
+/** The facts of a session that the page shows beside the chat. They are small. */
+export interface SessionFacts extends Omit<SessionSummary, 'updatedAt'> {
   readonly agentId: string;
   readonly agentLabel: string;
-  readonly createdAt: number;
   readonly forkedFrom: string | undefined;
   readonly maxSteps: number;
+  readonly messageCount: number;
   readonly execution: ExecutionView | undefined;
+}
+
+/** The data of a session that the page shows beside the chat. */
+export interface SessionView extends SessionFacts {
+  /** The steps of the execution. */
+  readonly steps: readonly StepView[];
+  /** The calls of the execution. */
+  readonly tools: readonly ToolView[];
+  /** The last messages. */
   readonly messages: readonly MessageView[];
 }
 
-/** A session that cannot be read, in one line of a list. */
-export function toUnreadableSummary(info: SessionInfo): SessionSummary {
-  const { sessionId, version, status, executionStatus, updatedAt } = info;
-  const flags = { isFork: false, isRunning: false, isUnfinished: false };
-  return { sessionId, title: 'Cannot be read', version, status, executionStatus, updatedAt, ...flags };
-}
-
-/** A session in one line of a list. */
-export function toSessionSummary(session: AgentSession, isRunning: boolean): SessionSummary {
-  const { sessionId, version, status, state, updatedAt, forkedFrom } = session;
-  const first = state.messages.toArray().find(({ role }) => role === 'user');
-  return {
-    sessionId,
-    title: (first && shortened(textOf(first), 80)) || 'New session',
-    version,
-    status,
-    executionStatus: state.status,
-    updatedAt,
-    isFork: forkedFrom !== undefined,
-    isRunning,
-    isUnfinished: state.hasActiveExecution && state.status !== 'suspended' && !isRunning,
-  };
-}
+/** How many messages the page lists. */
+const LISTED_MESSAGES = 200;
 
 /** A session as the page shows it, as JSON. */
-export function toSessionView(session: AgentSession, isRunning: boolean): SessionView {
-  const { state, definition, createdAt, forkedFrom } = session;
+export function toSessionView(session: AgentSession): SessionView {
+  const { sessionId, version, state, definition, forkedFrom } = session;
   return {
-    ...toSessionSummary(session, isRunning),
+    sessionId,
+    title: session.title ?? titleOf(state) ?? NEW_TITLE,
+    version,
+    executionStatus: state.status,
+    isRunning: isGoingOn(state.status),
+    isFork: forkedFrom !== undefined,
     agentId: state.agentId,
     agentLabel: definition.label ?? definition.name,
-    createdAt,
     forkedFrom,
     maxSteps,
+    messageCount: state.messages.length,
     execution: toExecutionView(state),
+    steps: toStepViews(state),
+    tools: stepsOf(state).flatMap((step, index) =>
+      step.toolExecutions.map((tool) => toToolView(tool, index + 1)),
+    ),
     messages: toMessageViews(state),
   };
 }
@@ -146,22 +126,13 @@ export function toSessionView(session: AgentSession, isRunning: boolean): Sessio
 function toExecutionView(state: AgentState): ExecutionView | undefined {
   const { execution } = state;
   if (execution === undefined) return undefined;
-  const finished = state.stepExecutions
-    .toArray()
-    .map(({ step, startedAt, duration }, index) => toStepView(step, index + 1, startedAt, duration));
-  const { currentStep, currentStepStartedAt = execution.startedAt } = execution;
-  const current = currentStep ? [toStepView(currentStep, state.stepCount, currentStepStartedAt)] : [];
   return {
     executionId: execution.executionId,
     number: Math.max(1, state.executionCount),
     status: execution.status,
     startedAt: execution.startedAt,
     seconds: state.executionDuration,
-    decision: execution.continuation.explain(execution.hasToolCalls),
-    steps: [...finished, ...current],
-    tools: stepsOf(state).flatMap((step, index) =>
-      step.toolExecutions.map((tool) => toToolView(tool, index + 1)),
-    ),
+    decision: decisionOf(execution),
     signals: execution.continuation.signals,
     errors: state.errors,
     spent: {
@@ -170,6 +141,19 @@ function toExecutionView(state: AgentState): ExecutionView | undefined {
       workedSeconds: execution.workedSeconds,
     },
   };
+}
+
+function decisionOf({ status, continuation, hasToolCalls }: NonNullable<AgentState['execution']>): string {
+  return status === 'failed' ? 'stop: the run failed' : continuation.explain(hasToolCalls);
+}
+
+function toStepViews({ execution, currentStep, stepExecutions, stepCount }: AgentState): readonly StepView[] {
+  const finished = stepExecutions
+    .toArray()
+    .map(({ step, startedAt, duration }, index) => toStepView(step, index + 1, startedAt, duration));
+  if (execution === undefined || currentStep === undefined) return finished;
+  const { currentStepStartedAt = execution.startedAt } = execution;
+  return [...finished, toStepView(currentStep, stepCount, currentStepStartedAt)];
 }
 
 function toStepView(step: AgentStep, number: number, startedAt: number, seconds?: number): StepView {
@@ -211,28 +195,35 @@ function toTokensView({ inputTokens, outputTokens, unreportedCalls }: AgentState
 }
 
 function toMessageViews(state: AgentState): readonly MessageView[] {
+  const all = state.messages.toArray();
+  const from = Math.max(0, all.length - LISTED_MESSAGES);
+  const numberOf = stepNumbers(state);
+  for (const message of all.slice(0, from)) numberOf(message);
+  return all.slice(from).map((message) => ({
+    id: message.id,
+    role: message.role,
+    summary: summaryOf(message),
+    stepNumber: numberOf(message),
+    isTrace: isTrace(message),
+  }));
+}
+
+/** Returns a function that numbers the steps of each execution. Of earlier executions only the messages are known. */
+function stepNumbers(state: AgentState): (message: Message) => number | undefined {
   const steps = new Map<string, string[]>();
   if (state.executionId)
     steps.set(
       state.executionId,
       stepsOf(state).map(({ id }) => id),
     );
-  return state.messages.toArray().map((message) => ({
-    message,
-    summary: summaryOf(message),
-    stepNumber: stepNumberOf(message, steps),
-    isTrace: isTrace(message),
-  }));
-}
-
-/** The place of the message's step in its execution; of earlier executions only the messages are known. */
-function stepNumberOf(message: Message, steps: Map<string, string[]>): number | undefined {
-  const [executionId, stepId] = [executionIdOf(message), message.metadata?.['step_id']];
-  if (executionId === undefined || typeof stepId !== 'string') return undefined;
-  const known = steps.get(executionId) ?? [];
-  steps.set(executionId, known);
-  if (!known.includes(stepId)) known.push(stepId);
-  return known.indexOf(stepId) + 1;
+  return (message) => {
+    const [executionId, stepId] = [executionIdOf(message), message.metadata?.['step_id']];
+    if (executionId === undefined || typeof stepId !== 'string') return undefined;
+    const known = steps.get(executionId) ?? [];
+    steps.set(executionId, known);
+    if (!known.includes(stepId)) known.push(stepId);
+    return known.indexOf(stepId) + 1;
+  };
 }
 
 function stepsOf({ steps, currentStep }: AgentState): readonly AgentStep[] {
@@ -246,10 +237,4 @@ function summaryOf(message: Message): string {
   return tools.length > 0
     ? `${message.role === 'tool' ? 'result of' : 'calls'} ${tools.join(', ')}`
     : '(empty)';
-}
-
-/** One line of at most so many characters. */
-function shortened(text: string, longest: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > longest ? `${line.slice(0, longest - 1).trimEnd()}…` : line;
 }

@@ -7,9 +7,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { MemorySessionStore } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
-import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { MemorySessionChannel } from '@holdfast/core/channel';
+import type { SessionChannel } from '@holdfast/core/channel';
+import { DynamoDbSessionChannel, DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
+import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
+import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
 
 /** Where the stores find their servers. */
 export interface StoreEnvironment {
@@ -19,26 +21,34 @@ export interface StoreEnvironment {
   readonly dynamoDbTable: string;
 }
 
+/** The sessions, and the channel that shows them live. */
+export interface Storage {
+  readonly store: SessionStore;
+  readonly channel: SessionChannel;
+}
+
 /** Opens a store for a data folder. */
-type OpenStore = (data: string, environment: StoreEnvironment) => Promise<SessionStore>;
+type OpenStorage = (data: string, environment: StoreEnvironment) => Promise<Storage>;
 
 const stores = {
-  sqlite: (data) => SqliteSessionStore.open({ path: join(data, 'sessions.db') }),
-  memory: async () => new MemorySessionStore(),
-  redis: (_, { redisUrl }) => RedisSessionStore.open({ url: redisUrl }),
+  sqlite: async (data) => ({
+    store: await SqliteSessionStore.open({ path: join(data, 'sessions.db') }),
+    channel: await SqliteSessionChannel.open({ path: join(data, 'live.db') }),
+  }),
+  memory: async () => ({ store: new MemorySessionStore(), channel: new MemorySessionChannel() }),
+  redis: async (_, { redisUrl: url }) => ({
+    store: await RedisSessionStore.open({ url }),
+    channel: await RedisSessionChannel.open({ url }),
+  }),
   dynamodb: openDynamoDb,
-} satisfies Readonly<Record<string, OpenStore>>;
+} satisfies Readonly<Record<string, OpenStorage>>;
 
 /** The name of a store. */
 export type StoreName = keyof typeof stores;
 
 export const STORE_NAMES = Object.keys(stores) as readonly StoreName[];
 
-export function openStore(
-  name: StoreName,
-  data: string,
-  environment: StoreEnvironment,
-): Promise<SessionStore> {
+export function openStorage(name: StoreName, data: string, environment: StoreEnvironment): Promise<Storage> {
   return stores[name](data, environment);
 }
 
@@ -46,7 +56,7 @@ export function openStore(
 async function openDynamoDb(
   _data: string,
   { dynamoDbEndpoint: endpoint, dynamoDbTable: table }: StoreEnvironment,
-): Promise<SessionStore> {
+): Promise<Storage> {
   // A local server needs no account, but the client requires credentials.
   const own = endpoint === undefined ? {} : { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS };
   const client = new DynamoDBClient(own);
@@ -59,7 +69,11 @@ async function openDynamoDb(
   } finally {
     client.destroy();
   }
-  return DynamoDbSessionStore.open({ table, ...own });
+  const options = { table, ...own };
+  return {
+    store: await DynamoDbSessionStore.open(options),
+    channel: await DynamoDbSessionChannel.open(options),
+  };
 }
 
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };

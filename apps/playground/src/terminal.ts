@@ -1,12 +1,19 @@
-import { approve, deny, pendingApprovals, resume, RunAbort, sendMessage } from '@holdfast/core';
+import {
+  approve,
+  consoleObserver,
+  deny,
+  pendingApprovals,
+  resume,
+  RunAbort,
+  sendMessage,
+} from '@holdfast/core';
 import type { AgentState, SessionAction } from '@holdfast/core';
 import { definition } from './agent.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
+import { printable } from './invisible.ts';
 import { openPlayground, patience } from './playground.ts';
 import type { Playground } from './playground.ts';
-import { TerminalReport } from './terminal-report.ts';
-import { styleFor } from './terminal-style.ts';
 
 type Prompt = Extract<Command, { type: 'prompt' }>;
 
@@ -29,21 +36,25 @@ async function runOnce(
   command: Prompt,
   signal: AbortSignal,
 ): Promise<number> {
-  const style = styleFor(process.stdout, process.env['NO_COLOR']);
-  const report = new TerminalReport((text) => process.stdout.write(text), style);
   const sessionId = command.sessionId ?? (await runtime.create({ definition })).sessionId;
   const { state: before } = await runtime.get(sessionId);
   const actions = actionsOf(command, sessionId, before);
-  report.print(`${style.dim('session')} ${style.bold(sessionId)}`);
-  report.print(`${style.dim('model  ')} ${model.label}`);
-  const options = { ...patience, signal, onEvent: report.onEvent };
+  print(`session ${sessionId}`);
+  print(`model   ${model.label}`);
+  const colors = process.stdout.isTTY && !process.env['NO_COLOR'];
+  const onEvent = consoleObserver({ write: writeLine, colors, showReasoning: true, maxLength: 1_000 });
   let state = before;
   for (const action of actions) {
-    ({ state } = await runtime.execute(sessionId, action, options));
+    ({ state } = await runtime.execute(sessionId, action, { ...patience, signal, onEvent }));
   }
-  report.end(state);
-  if (state.status === 'suspended') report.askFor(pendingApprovals(state), sessionId);
+  if (state.status === 'suspended') printQuestions(state, sessionId);
   return exitCode(state, signal.aborted);
+}
+
+/** Prints the calls that wait for approval with all their arguments, and how to decide. */
+function printQuestions(state: AgentState, sessionId: string): void {
+  for (const { name, args } of pendingApprovals(state)) print(`May it ${name} ${JSON.stringify(args)}?`);
+  print(`Decide with --session ${sessionId} --approve, or --deny.`);
 }
 
 /** The actions of the command. @throws UsageError when the session has no such work. */
@@ -66,11 +77,24 @@ function actionsOf(
 
 function exitCode(state: AgentState, wasInterrupted: boolean): number {
   if (state.status === 'failed') {
-    process.stderr.write(`The run failed: ${state.errors.at(-1)?.message ?? 'the reason is unknown.'}\n`);
+    printError(`The run failed: ${state.errors.at(-1)?.message ?? 'the reason is unknown.'}`);
     return 1;
   }
   if (wasInterrupted) return 130;
   if (state.status === 'completed' || state.status === 'suspended') return 0;
-  process.stderr.write(`The run ended ${state.status}: ${state.stopSignal?.message ?? ''}\n`);
+  printError(`The run ended ${state.status}: ${state.stopSignal?.message ?? ''}`);
   return 1;
+}
+
+function print(text: string): void {
+  writeLine(printable(text));
+}
+
+function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Prints an error without the control characters that a provider could have put into it. */
+function printError(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
 }

@@ -104,11 +104,8 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
 
     await serve(['--data', data, '--port', new URL(url).port]);
     await page.reload();
-    await page.getByText('This run is unfinished.').waitFor();
     await page.getByRole('log').getByText('17 * 23 = 391. I noted').waitFor();
-    expect(await state(page).locator('.state-head .pill').textContent()).toBe('unfinished');
     expect(await seriousViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('log').getByText('Sent to Ann: book').waitFor();
     await send(page).waitFor();
     await state(page).locator('.state-head .pill', { hasText: 'completed' }).waitFor();
@@ -123,7 +120,6 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     await page.locator('.tool[data-tool=send_parcel][data-phase=running]').waitFor();
     await playground.kill('SIGKILL');
     await serve(['--data', data, '--port', new URL(url).port]);
-    await page.getByRole('button', { name: 'Continue' }).click();
     await page.locator('.tool[data-tool=send_parcel][data-phase=done]').waitFor();
     expect(await page.locator('.tool').count()).toBe(1);
   });
@@ -155,12 +151,12 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     await page.getByRole('button', { name: 'Deny' }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('what is 2 + 2?');
     await page.keyboard.press('Enter');
-    await page.locator('article[data-role=user] + article[data-role=user] + article').waitFor();
+    await page.locator('.steering', { hasText: 'what is 2 + 2?' }).waitFor();
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.locator('.tool[data-tool=pay][data-phase=blocked]').waitFor();
     await page.getByRole('log').getByText('2 + 2 = 4').waitFor();
     await state(page).locator('.state-head .pill', { hasText: 'completed' }).waitFor();
-    expect(await page.locator('article').count()).toBe(3);
+    expect(await page.getByRole('log').getByText('what is 2 + 2?').count()).toBe(1);
     expect(complaints).toEqual([]);
   });
 

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
+import type { RequestOptions } from 'node:http';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SessionView } from '../src/session-view.ts';
-import { allChunks, ChatClient, chunksOf, collect, message, textIn } from './support/chat-client.ts';
+import { ChatClient, chunksOf, collect, decision, message, textIn } from './support/chat-client.ts';
 import { dataFolder, endlessParcels, run, serve } from './support/playground-process.ts';
 
 let data: string;
@@ -18,181 +20,167 @@ beforeAll(async () => {
 
 /** Starts a parcel and waits until the tool runs; `chunks` is the rest of the stream. */
 async function withParcelUnderWay(item: string, at: ChatClient) {
-  const sessionId = await at.create();
-  return { sessionId, chunks: await untilToolRuns(await at.say(sessionId, `send a ${item} to Ann`)) };
+  const sessionId = randomUUID();
+  const chunks = chunksOf(await at.say(sessionId, `send a ${item} to Ann`));
+  await at.viewWhere(sessionId, isToolRunning);
+  return { sessionId, chunks };
 }
 
-/** Reads a stream up to a running tool; returns the rest of it. */
-async function untilToolRuns(response: Response): Promise<ReturnType<typeof chunksOf>> {
-  const chunks = chunksOf(response);
-  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-    if (next.value.type === 'data-state' && isRunningTool(next.value.data as SessionView)) return chunks;
-  }
-  throw new Error('No tool ran.');
-}
-
-function isRunningTool({ execution }: SessionView): boolean {
-  return execution?.tools.some(({ outcome }) => outcome === 'running') ?? false;
+function isToolRunning({ tools }: SessionView): boolean {
+  return tools.some(({ outcome }) => outcome === 'running');
 }
 
 async function outbox(): Promise<string> {
   return readFile(join(data, 'outbox.txt'), 'utf8').catch(() => '');
 }
 
-describe.concurrent('the API', { timeout: 40_000 }, () => {
-  test('a conversation: create, chat, list, fork, delete', async () => {
-    const sessionId = await client.create();
+const refused = (message: string) => ({
+  error: { code: expect.any(String) as string, message: expect.stringContaining(message) as string },
+});
+
+describe.concurrent('the API', { timeout: 60_000 }, () => {
+  test('a conversation: chat, list, fork, delete', async () => {
+    const sessionId = randomUUID();
     const response = await client.say(sessionId, 'what is 17 * 23? remember it');
     expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
-    const chunks = await allChunks(response);
+    const chunks = await collect(chunksOf(response));
     expect(textIn(chunks)).toContain('17 * 23 = 391.');
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
-    const states = chunks.flatMap((chunk) =>
-      chunk.type === 'data-state' ? [chunk.data as SessionView] : [],
-    );
-    expect(new Set(states.map(({ version }) => version))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
-    expect(states.at(-1)).toMatchObject({ isRunning: false, executionStatus: 'completed' });
 
-    const { session, messages } = await client.session(sessionId);
-    expect(session).toEqual(states.at(-1));
-    expect(session.execution).toMatchObject({ decision: 'stop: nothing left to do', spent: { steps: 3 } });
-    expect(session.execution?.tools.map(({ name, outcome }) => [name, outcome])).toEqual([
+    const view = await client.view(sessionId);
+    expect(view).toMatchObject({
+      isRunning: false,
+      executionStatus: 'completed',
+      title: 'what is 17 * 23? remember it',
+      execution: { decision: 'stop: nothing left to do', spent: { steps: 3 } },
+    });
+    expect(view.tools.map(({ name, outcome }) => [name, outcome])).toEqual([
       ['calculator', 'succeeded'],
       ['notebook_write', 'succeeded'],
     ]);
+    const messages = await client.messages(sessionId);
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
 
-    const { value: fork, status } = await client.json('POST', `/api/sessions/${sessionId}/fork`);
-    const forkId = (fork as SessionView).sessionId;
-    expect({ fork, status }).toMatchObject({ status: 201, fork: { forkedFrom: sessionId, isFork: true } });
-    expect((await client.session(forkId)).messages).toEqual(messages);
+    const forkId = randomUUID();
+    const forked = await client.json('POST', `/api/chat/${sessionId}/fork`, { chatId: forkId });
+    expect(forked).toEqual({ status: 201, value: { chatId: forkId } });
+    expect(await client.view(forkId)).toMatchObject({ forkedFrom: sessionId, isFork: true });
+    expect(await client.messages(forkId)).toMatchObject(messages.map(({ role }) => ({ role })));
     const listed = (await client.json('GET', '/api/sessions')).value as { sessions: readonly SessionView[] };
     const known = listed.sessions.filter((each) => each.sessionId === forkId || each.sessionId === sessionId);
     expect(known).toMatchObject([
       { sessionId: forkId, version: 1, isFork: true },
-      { sessionId, version: 7, title: 'what is 17 * 23? remember it' },
+      { sessionId, version: view.version, title: 'what is 17 * 23? remember it', isFork: false },
     ]);
 
-    expect(await client.json('DELETE', `/api/sessions/${forkId}`)).toEqual({
-      status: 200,
-      value: { deleted: forkId },
-    });
-    expect((await client.json('GET', `/api/sessions/${forkId}`)).status).toBe(404);
-    expect((await client.json('DELETE', `/api/sessions/${forkId}`)).status).toBe(404);
+    const stored = view.messages.at(-1)?.id ?? '';
+    const content = await client.json('GET', `/api/sessions/${sessionId}/messages/${stored}`);
+    expect(content.value).toMatchObject({ id: stored, role: 'assistant' });
     expect((await client.json('GET', `/api/sessions/${sessionId}/raw`)).value).toMatchObject({
       format: 'holdfast/agent-session',
     });
+    const remove = () => client.json('DELETE', `/api/chat/${forkId}`);
+    expect(await remove()).toEqual({ status: 200, value: { isDeleted: true } });
+    expect(await remove()).toEqual({ status: 200, value: { isDeleted: false } });
+    expect((await client.json('GET', `/api/sessions/${forkId}/raw`)).status).toBe(404);
   });
 
-  test('a session has one run at a time, cannot be deleted during it, and saves a stop', async () => {
+  test('a stop is saved, and no tool has an effect after it', async () => {
     const path = await dataFolder();
     const own = new ChatClient((await serve(['--data', path, '--port', '0'], endlessParcels)).url);
     const { sessionId, chunks } = await withParcelUnderWay('vase', own);
-    const second = await own.json('POST', `/api/sessions/${sessionId}/chat`, message('hello'));
-    expect(second).toEqual({
-      status: 409,
-      value: { error: expect.stringContaining('run in progress') },
-    });
-    expect((await own.json('POST', `/api/sessions/${sessionId}/resume`)).status).toBe(409);
-    expect((await own.json('DELETE', `/api/sessions/${sessionId}`)).status).toBe(409);
-    const stopping = own.json('POST', `/api/sessions/${sessionId}/stop`);
-    const rest = await collect(chunks);
-    expect(rest.at(-1)).toMatchObject({ type: 'abort' });
-    expect(await stopping).toEqual({ status: 200, value: { stopped: true } });
-    const { session } = await own.session(sessionId);
-    expect(session).toMatchObject({ executionStatus: 'stopped', isRunning: false, isUnfinished: false });
-    expect(session.execution?.signals).toMatchObject([{ reason: 'userRequested' }]);
-    expect(session.execution?.tools).toMatchObject([{ outcome: 'interrupted' }]);
+    const stop = () => own.json('POST', `/api/chat/${sessionId}/stop`, {});
+    expect(await stop()).toEqual({ status: 200, value: { isStopping: true } });
+    expect((await collect(chunks)).at(-1)).toMatchObject({ type: 'finish', finishReason: 'interrupted' });
+    const view = await own.view(sessionId);
+    expect(view).toMatchObject({ executionStatus: 'stopped', isRunning: false });
+    expect(view.execution?.signals).toMatchObject([{ reason: 'userRequested' }]);
+    expect(view.tools).toMatchObject([{ outcome: 'interrupted' }]);
     await expect(readFile(join(path, 'outbox.txt'))).rejects.toThrow('ENOENT');
-    expect(await own.json('POST', `/api/sessions/${sessionId}/stop`)).toEqual({
-      status: 200,
-      value: { stopped: false },
-    });
+    expect(await stop()).toEqual({ status: 200, value: { isStopping: false } });
+  });
+
+  test('a message during a run waits in the session, and is answered', async () => {
+    const { sessionId, chunks } = await withParcelUnderWay('bowl', client);
+    const [, all] = await Promise.all([client.ask(sessionId, 'what is 2 + 2?'), collect(chunks)]);
+    expect(textIn(all)).toContain('2 + 2 = 4');
+    expect(await outbox()).toContain('\tbowl\tto Ann\n');
   });
 
   test('a run continues when its reader leaves, and a late reader gets all of it', async () => {
     const { sessionId, chunks } = await withParcelUnderWay('lamp', client);
     await chunks.return(undefined);
-    const late = await allChunks(await client.call('GET', `/api/sessions/${sessionId}/stream`));
+    const late = await collect(chunksOf(await client.call('GET', `/api/chat/${sessionId}/stream`)));
     expect(late.map(({ type }) => type)).toContain('tool-input-available');
     expect(textIn(late)).toContain('Sent to Ann: lamp');
     expect(late.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
     expect(await outbox()).toContain('\tlamp\tto Ann\n');
-    const after = await client.call('GET', `/api/sessions/${sessionId}/stream`);
-    expect(after.status).toBe(204);
+    expect((await client.call('GET', `/api/chat/${sessionId}/stream`)).status).toBe(204);
   });
 
   test('a call that waits for approval survives the server, and has one decision', async () => {
     const path = await dataFolder();
     const first = await serve(['--data', path, '--port', '0']);
-    const before = new ChatClient(first.url);
-    const sessionId = await before.create();
-    const asked = await allChunks(await before.say(sessionId, 'pay Ann 250 euros'));
-    expect(asked.at(-1)).toMatchObject({ type: 'finish' });
+    const sessionId = randomUUID();
+    const asked = await new ChatClient(first.url).ask(sessionId, 'pay Ann 250 euros');
+    expect(asked.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
     await first.playground.kill('SIGKILL');
 
     const own = new ChatClient((await serve(['--data', path, '--port', '0'])).url);
-    const { session, messages } = await own.session(sessionId);
-    expect(session).toMatchObject({ executionStatus: 'suspended', isRunning: false, isUnfinished: false });
-    expect(session.execution?.tools).toMatchObject([{ name: 'pay', outcome: 'waiting' }]);
-    const toolExecutionId = session.execution?.tools[0]?.id;
-    const part = messages[1]?.parts.find((one) => 'state' in one && one.state === 'approval-requested');
+    const { executionStatus, isRunning, tools } = await own.view(sessionId);
+    expect({ executionStatus, isRunning }).toEqual({ executionStatus: 'suspended', isRunning: false });
+    expect(tools).toMatchObject([{ name: 'pay', outcome: 'waiting' }]);
+    const part = (await own.messages(sessionId))[1]?.parts.find(
+      (one) => 'state' in one && one.state === 'approval-requested',
+    );
     const approvalId = part && 'approval' in part ? part.approval?.id : undefined;
-    expect(approvalId).toMatch(new RegExp(`^${toolExecutionId}@\\d+$`));
-    const decide = `/api/sessions/${sessionId}/decide`;
-    expect((await own.json('POST', decide, { approvalId })).status).toBe(400);
-    for (const other of ['x', toolExecutionId, `${toolExecutionId}@1`])
-      expect((await own.json('POST', decide, { approvalId: other, approved: true })).status).toBe(409);
-    const chunks = await allChunks(await own.call('POST', decide, { approvalId, approved: true }));
-    expect(chunks.map(({ type }) => type)).not.toContain('tool-input-available');
-    expect(textIn(chunks)).toContain('Paid to Ann: 250 euros');
-    expect((await own.json('POST', decide, { approvalId, approved: true })).status).toBe(409);
-    expect(await readFile(join(path, 'payments.txt'), 'utf8')).toBe(`${toolExecutionId}\t250\tto Ann\n`);
+    const decide = (id: unknown, approved: unknown) =>
+      own.call('POST', '/api/chat', decision(sessionId, id, approved));
+    expect((await decide(approvalId, 'yes')).status).toBe(400);
+    for (const other of ['x', `${approvalId}1`]) await collect(chunksOf(await decide(other, true)));
+    expect((await own.view(sessionId)).executionStatus).toBe('suspended');
+    expect(textIn(await collect(chunksOf(await decide(approvalId, true))))).toContain(
+      'Paid to Ann: 250 euros',
+    );
+    await collect(chunksOf(await decide(approvalId, true)));
+    expect(await readFile(join(path, 'payments.txt'), 'utf8')).toBe(`${tools[0]?.id}\t250\tto Ann\n`);
   });
 
   test('the memory store has its sessions until the server ends', async () => {
     const path = await dataFolder();
     const own = new ChatClient((await serve(['--data', path, '--port', '0', '--store', 'memory'])).url);
-    const sessionId = await own.create();
-    await allChunks(await own.say(sessionId, 'what is 2 + 2?'));
-    expect((await own.session(sessionId)).session).toMatchObject({ executionStatus: 'completed' });
+    const sessionId = randomUUID();
+    await own.ask(sessionId, 'what is 2 + 2?');
+    expect(await own.view(sessionId)).toMatchObject({ executionStatus: 'completed' });
+    expect((await own.json('GET', '/api/model')).value).toMatchObject({ store: 'memory' });
     expect(await readdir(path)).toEqual([]);
   });
 
+  const body = (message: object) => ({ id: 'x', trigger: 'submit-message', message });
+
   test.each<[string, string, unknown, number, string]>([
-    ['no message', '/chat', {}, 400, 'needs a "message"'],
-    ['an assistant', '/chat', { message: { role: 'assistant', parts: [] } }, 400, 'needs a "message"'],
-    ['nothing said', '/chat', message('  '), 400, 'empty'],
+    ['no message', '', { id: 'x' }, 400, '"trigger"'],
+    ['nothing said', '', message('x', '  '), 400, 'empty'],
     [
-      'a file',
-      '/chat',
-      { message: { role: 'user', parts: [{ type: 'file', url: 'x' }] } },
+      'a file of another server',
+      '',
+      body({ id: '1', role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'https://x/y' }] }),
       400,
-      'Send only text',
+      'accepts no other URL',
     ],
-    ['a long text', '/chat', message('x'.repeat(20_001)), 400, 'at most 20000'],
-    ['no JSON', '/chat', '{', 400, 'not valid JSON'],
-    ['no object', '/chat', '[]', 400, 'must be a JSON object'],
-    ['too much', '/chat', JSON.stringify('x'.repeat(100_001)), 413, 'longer than'],
-    ['nothing to resume', '/resume', undefined, 409, 'no unfinished run'],
-    ['an unknown action', '/dance', undefined, 404, 'Unknown address: POST'],
-  ])('%s is refused', async (_, action, body, status, error) => {
-    const sessionId = await client.create();
-    const answer = await client.json('POST', `/api/sessions/${sessionId}${action}`, body);
-    expect(answer).toEqual({ status, value: { error: expect.stringContaining(error) } });
+    ['no JSON', '', '{', 400, 'JSON object'],
+    ['no object', '', '[]', 400, 'JSON object'],
+    ['a stop of nothing', '/nope/stop', {}, 404, 'does not exist'],
+    ['an unknown action', '/nope/dance', {}, 405, 'does not serve'],
+  ])('%s is refused', async (_, path, sent, status, text) => {
+    expect(await client.json('POST', `/api/chat${path}`, sent)).toEqual({ status, value: refused(text) });
   });
 
   test('an unknown session', async () => {
-    for (const [method, path] of [
-      ['GET', ''],
-      ['GET', '/raw'],
-      ['POST', '/fork'],
-      ['POST', '/resume'],
-    ] as const) {
-      expect((await client.json(method, `/api/sessions/nope${path}`)).status).toBe(404);
-    }
-    expect((await client.json('POST', '/api/sessions/nope/chat', message('hi'))).status).toBe(404);
-    expect((await client.json('GET', '/api/sessions/%E0%A4%A')).status).toBe(400);
+    for (const path of ['/raw', '/messages/x'])
+      expect((await client.json('GET', `/api/sessions/nope${path}`)).status).toBe(404);
+    expect(await (await client.call('GET', '/api/sessions/nope/view')).text()).toContain('{"type":"gone"}');
+    expect((await client.json('GET', '/api/nope')).status).toBe(404);
   });
 });
 
@@ -203,20 +191,28 @@ describe('the request guard', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
   ])('a write with %j is refused', async (headers) => {
-    const response = await client.call('POST', '/api/sessions', undefined, headers);
+    const response = await client.call('POST', '/api/chat', message('x', 'hi'), headers);
     expect(response.status).toBe(403);
   });
 
   test('a body that a form could send is refused', async () => {
-    const sessionId = await client.create();
-    const path = `/api/sessions/${sessionId}/chat`;
-    const response = await client.call('POST', path, message('hi'), { 'content-type': 'text/plain' });
+    const own = { 'content-type': 'text/plain' };
+    const response = await client.call('POST', '/api/chat', message('x', 'hi'), own);
     expect(response.status).toBe(415);
   });
 
+  test('a body that is too large is refused', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify(message('x', 'x'.repeat(1_000_001)));
+    expect(await statusFor({ method: 'POST', path: '/api/chat', headers }, body)).toBe(413);
+  });
+
   test('a host name of another machine is refused', async () => {
-    expect(await statusFor('evil.example')).toBe(403);
-    expect(await statusFor('localhost')).toBe(200);
+    const { port } = new URL(served.url);
+    const statusAs = (name: string) =>
+      statusFor({ path: '/api/model', headers: { host: `${name}:${port}` } });
+    expect(await statusAs('evil.example')).toBe(403);
+    expect(await statusAs('localhost')).toBe(200);
   });
 
   test('the page has a strict policy, and is cached', async () => {
@@ -228,18 +224,16 @@ describe('the request guard', () => {
   });
 });
 
-function statusFor(host: string): Promise<number | undefined> {
+/** The status of a reply, over a connection of its own. */
+function statusFor(options: RequestOptions, body = ''): Promise<number | undefined> {
   const { port } = new URL(served.url);
   return new Promise((resolve, reject) => {
-    request(
-      { port, host: '127.0.0.1', path: '/api/model', headers: { host: `${host}:${port}` } },
-      (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      },
-    )
+    request({ port, host: '127.0.0.1', agent: false, ...options }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
       .on('error', reject)
-      .end();
+      .end(body);
   });
 }
 
@@ -251,10 +245,12 @@ describe.concurrent('a server that ends', { timeout: 60_000 }, () => {
       const environment = signal === 'SIGKILL' ? endlessParcels : {};
       const { playground, url } = await serve(['--data', path, '--port', '0'], environment);
       const own = new ChatClient(url);
-      const sessionId = await own.create();
-      await allChunks(await own.say(sessionId, 'what is 17 * 23? remember it'));
-      await untilToolRuns(await own.say(sessionId, 'send a book to Ann'));
+      const sessionId = randomUUID();
+      await own.ask(sessionId, 'what is 17 * 23? remember it');
+      const reading = collect(chunksOf(await own.say(sessionId, 'send a book to Ann'))).catch(() => []);
+      await own.viewWhere(sessionId, isToolRunning);
       await playground.kill(signal);
+      await reading;
       const finished = await run(['--data', path, '--session', sessionId]);
       expect(finished).toMatchObject({ code: 0, stderr: '' });
       expect(finished.stdout).toContain('Sent to Ann: book');

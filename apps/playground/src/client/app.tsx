@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import { createSession, deleteSession, fetchModel, forkSession } from './api.ts';
-import type { ModelInfo } from './api.ts';
+import { fetchServerInfo } from './api.ts';
+import type { ServerInfo } from './api.ts';
+import { chatOf, remove, send, stop, transport, useIsConnected } from './chats.ts';
 import { Header } from './header.tsx';
 import type { Pane } from './header.tsx';
 import { SessionList } from './session-list.tsx';
@@ -14,9 +15,12 @@ export function App() {
   const { sessions, reload } = useSessions();
   const [sessionId, openSession] = useSessionInAddress();
   const [pane, setPane] = useState<Pane>('chat');
-  const [firstMessage, setFirstMessage] = useState<{ readonly sessionId: string; readonly text: string }>();
+  const [starting, setStarting] = useState<string>();
   const [problem, setProblem] = useState<string>();
-  const model = useModel();
+  const server = useServerInfo();
+  const isConnected = useIsConnected();
+  // Until the page has opened the new session, it is the one to stop.
+  useEffect(() => setStarting(undefined), [sessionId]);
 
   const open = useCallback(
     (next: string | undefined) => {
@@ -30,16 +34,27 @@ export function App() {
     setProblem(undefined);
     work().then(reload, (error: Error) => setProblem(error.message));
   };
-  const begin = (text: string) =>
+  const begin = async (text: string) => {
+    const created = crypto.randomUUID();
+    setProblem(undefined);
+    setStarting(created);
+    const isSent = await send(created, text);
+    if (isSent) open(created);
+    else {
+      setStarting(undefined);
+      setProblem(chatOf(created).error?.message);
+    }
+    return isSent;
+  };
+  const fork = (original: string) =>
     attempt(async () => {
-      const session = await createSession();
-      setFirstMessage({ sessionId: session.sessionId, text });
-      open(session.sessionId);
+      const copy = crypto.randomUUID();
+      await transport.fork(original, { chatId: copy });
+      open(copy);
     });
-  const fork = (original: string) => attempt(async () => open((await forkSession(original)).sessionId));
-  const remove = (doomed: string) =>
+  const discard = (doomed: string) =>
     attempt(async () => {
-      await deleteSession(doomed);
+      await remove(doomed);
       if (doomed === sessionId) open(undefined);
     });
 
@@ -48,18 +63,24 @@ export function App() {
       <a className="skip" href="#message" onClick={focusMessage}>
         Skip to the message field
       </a>
-      <Header model={model} pane={pane} onPane={setPane} />
+      <Header server={server} pane={pane} onPane={setPane} />
       <SessionList sessions={sessions} selected={sessionId} onOpen={open} onNew={() => open(undefined)} />
       {sessionId === undefined ? (
-        <Welcome model={model} problem={problem} onStart={begin} />
+        <Welcome
+          server={server}
+          isConnected={isConnected}
+          isSending={starting !== undefined}
+          problem={problem}
+          onStart={begin}
+          onStop={() => void (starting && stop(starting))}
+        />
       ) : (
         <SessionScreen
           key={sessionId}
           sessionId={sessionId}
-          firstMessage={firstMessage?.sessionId === sessionId ? firstMessage.text : undefined}
           problem={problem}
           onFork={() => fork(sessionId)}
-          onDelete={() => remove(sessionId)}
+          onDelete={() => discard(sessionId)}
           onOpen={open}
           onChange={reload}
         />
@@ -74,10 +95,10 @@ function focusMessage(event: { preventDefault(): void }): void {
   document.querySelector<HTMLElement>('#message')?.focus();
 }
 
-function useModel(): ModelInfo | undefined {
-  const [model, setModel] = useState<ModelInfo>();
+function useServerInfo(): ServerInfo | undefined {
+  const [server, setServer] = useState<ServerInfo>();
   useEffect(() => {
-    fetchModel().then(setModel, () => undefined);
+    fetchServerInfo().then(setServer, () => undefined);
   }, []);
-  return model;
+  return server;
 }

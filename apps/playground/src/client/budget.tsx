@@ -5,7 +5,7 @@ import { count, seconds } from './format.ts';
 /** The usage of the run, and its limits. */
 export function Budget({ view }: { readonly view: SessionView }) {
   const { maxSteps, execution, isRunning } = view;
-  const current = isRunning ? execution?.steps.find(({ type }) => type === undefined) : undefined;
+  const current = isRunning ? view.steps.find(({ type }) => type === undefined) : undefined;
   const { steps = 0, tokens, workedSeconds = 0 } = execution?.spent ?? {};
   return (
     <section className="budget" aria-label="Budget spent by this run">

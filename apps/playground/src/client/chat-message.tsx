@@ -41,7 +41,12 @@ function Part({ part, isGrowing, isLast, onDecide }: PartProps) {
       <>
         <ToolCard part={part} isLive={isGrowing} />
         {part.state === 'approval-requested' && !isGrowing && (
-          <ApprovalButtons tool={getToolName(part)} id={part.approval.id} onDecide={onDecide} />
+          <ApprovalButtons
+            tool={getToolName(part)}
+            input={part.input}
+            id={part.approval.id}
+            onDecide={onDecide}
+          />
         )}
       </>
     );
@@ -53,6 +58,7 @@ function Part({ part, isGrowing, isLast, onDecide }: PartProps) {
       </p>
     );
   }
+  if (part.type === 'steering-message') return <p className="text steering">{textOf(part.parts)}</p>;
   if (part.type !== 'reasoning') return null;
   return (
     <details className="reasoning">
@@ -60,4 +66,9 @@ function Part({ part, isGrowing, isLast, onDecide }: PartProps) {
       <p>{part.text}</p>
     </details>
   );
+}
+
+/** The text of a message that the user sent during the run. */
+function textOf(parts: UIMessage['parts']): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

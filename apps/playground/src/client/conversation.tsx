@@ -1,27 +1,36 @@
-import { useEffect, useLayoutEffect, useRef } from 'react';
+import type { UIMessage } from 'ai';
+import { useEffect, useRef } from 'react';
 import type { SessionView } from '../session-view.ts';
 import { ChatMessage } from './chat-message.tsx';
 import { Composer } from './composer.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Notice } from './notice.tsx';
-import type { SessionChat } from './use-session-chat.ts';
+import type { Conversation } from './use-conversation.ts';
+import { Waiting } from './waiting.tsx';
 
-interface ConversationProps {
-  readonly chat: SessionChat;
+interface ConversationPaneProps {
+  readonly sessionId: string;
+  readonly conversation: Conversation;
+  /** The session beside the chat; absent before it has arrived. */
+  readonly view: SessionView | undefined;
+  /** True when the session was deleted elsewhere. */
+  readonly isGone: boolean;
   readonly problem: string | undefined;
   readonly onFork: () => void;
   readonly onDelete: () => void;
 }
 
 /** The stored messages, the message in progress, and the message field. */
-export function Conversation({ chat, problem, onFork, onDelete }: ConversationProps) {
-  const { view, messages, isRunning } = chat;
+export function ConversationPane(props: ConversationPaneProps) {
+  const { sessionId, conversation, view, onFork, onDelete } = props;
+  const { messages, isSending, stop } = conversation;
+  const isRunning = conversation.isBusy || isSending || (view?.isRunning ?? false);
+  const title = view?.title ?? '';
   const end = useStickToEnd();
-  useEscape(isRunning, chat.stop);
   return (
     <main className="chat" aria-label="Conversation">
       <div className="chat-head">
-        <h2 title={view.title}>{view.title}</h2>
+        <h2 title={title}>{title}</h2>
         <button type="button" className="button small" onClick={onFork}>
           Fork
         </button>
@@ -41,46 +50,47 @@ export function Conversation({ chat, problem, onFork, onDelete }: ConversationPr
             key={message.id}
             message={message}
             isGrowing={isRunning && index === messages.length - 1}
-            onDecide={chat.decide}
+            onDecide={conversation.decide}
           />
         ))}
-        {isRunning && messages.at(-1)?.role !== 'assistant' && <p className="thinking">Thinking</p>}
+        {isRunning && !isMoving(messages) && <Waiting label={waitingFor(conversation)} />}
         {messages.length === 0 && !isRunning && <p className="quiet">No messages yet.</p>}
-        {view.executionStatus === 'stopped' && !isRunning && (
+        {view?.executionStatus === 'stopped' && !isRunning && (
           <p className="quiet">Stopped: {stopReason(view)}</p>
         )}
       </div>
-      <Notices chat={chat} problem={problem} />
-      <Composer isRunning={isRunning} onSend={chat.send} onStop={chat.stop} />
+      <Notices {...props} isRunning={isRunning} />
+      <Composer
+        draft={sessionId}
+        isSending={isSending}
+        onSend={conversation.send}
+        onStop={isRunning ? stop : undefined}
+      />
     </main>
   );
 }
 
-function Notices({ chat, problem }: Pick<ConversationProps, 'chat' | 'problem'>) {
-  const { view, isRunning, isConnected, notice } = chat;
-  const { execution } = view;
+type NoticesProps = Pick<ConversationPaneProps, 'conversation' | 'view' | 'isGone' | 'problem'>;
+
+function Notices({
+  conversation,
+  view,
+  isGone,
+  problem,
+  isRunning,
+}: NoticesProps & { readonly isRunning: boolean }) {
+  const { execution } = view ?? {};
   const failure = execution?.status === 'failed' && !isRunning ? execution.errors.at(-1)?.message : undefined;
   return (
     <>
-      {!isConnected && (
+      {!conversation.isConnected && (
         <Notice tone="warn">
-          The server does not answer. The saved steps are safe. The page tries again…
+          The server does not answer. The page keeps what you sent, and tries again…
         </Notice>
       )}
-      {isConnected && view.isUnfinished && !isRunning && (
-        <Notice
-          tone="warn"
-          action={
-            <button type="button" className="button primary" onClick={chat.resume}>
-              Continue
-            </button>
-          }
-        >
-          <strong>This run is unfinished.</strong> {unfinishedText(execution?.steps.length ?? 0)}
-        </Notice>
-      )}
+      {isGone && <Notice tone="warn">This session was deleted. Your next message begins it anew.</Notice>}
       {failure !== undefined && <Notice tone="bad">The run failed: {failure}</Notice>}
-      {[notice, problem].map(
+      {[conversation.notice, problem].map(
         (text) =>
           text !== undefined &&
           text !== failure && (
@@ -93,28 +103,21 @@ function Notices({ chat, problem }: Pick<ConversationProps, 'chat' | 'problem'>)
   );
 }
 
+/** True when the end of the conversation shows by itself that the run continues. */
+function isMoving(messages: readonly UIMessage[]): boolean {
+  const last = messages.at(-1);
+  const part = last?.role === 'assistant' ? last.parts.at(-1) : undefined;
+  if (part?.type === 'text') return part.state === 'streaming' && part.text !== '';
+  return part !== undefined && 'toolCallId' in part && part.state === 'input-available';
+}
+
+function waitingFor({ isSending, isConnected }: Conversation): string {
+  if (!isConnected) return 'Waiting for the server';
+  return isSending ? 'Sending' : 'Thinking';
+}
+
 function stopReason({ execution }: SessionView): string {
   return execution?.signals[0]?.message ?? 'the reason is unknown.';
-}
-
-function unfinishedText(steps: number): string {
-  const saved =
-    steps === 0
-      ? 'Your message is saved'
-      : `${steps} finished ${steps === 1 ? 'step is' : 'steps are'} saved`;
-  return `${saved}; a call in doubt is repeated, with the same idempotency key.`;
-}
-
-/** A run can be stopped from wherever the focus is, as soon as the page shows that it can. */
-function useEscape(isRunning: boolean, stop: () => void): void {
-  useLayoutEffect(() => {
-    if (!isRunning) return;
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') stop();
-    };
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
-  });
 }
 
 /** Follows the end as it grows, unless the reader has scrolled up. */

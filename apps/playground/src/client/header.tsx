@@ -1,4 +1,4 @@
-import type { ModelInfo } from './api.ts';
+import type { ServerInfo } from './api.ts';
 import { ThemeToggle } from './theme-toggle.tsx';
 
 /** An area of the page. */
@@ -10,14 +10,22 @@ const panes: readonly (readonly [Pane, string])[] = [
   ['state', 'State'],
 ];
 
+/** The stores as people name them. */
+const STORES: Readonly<Record<string, string>> = {
+  sqlite: 'SQLite',
+  redis: 'Redis',
+  dynamodb: 'DynamoDB',
+  memory: 'memory',
+};
+
 interface HeaderProps {
-  readonly model: ModelInfo | undefined;
+  readonly server: ServerInfo | undefined;
   readonly pane: Pane;
   readonly onPane: (pane: Pane) => void;
 }
 
-/** The title of the page, the model, and on a narrow screen the buttons of the areas. */
-export function Header({ model, pane, onPane }: HeaderProps) {
+/** The title of the page, the model, the store, and on a narrow screen the buttons of the areas. */
+export function Header({ server, pane, onPane }: HeaderProps) {
   return (
     <header className="header">
       <div className="brand">
@@ -29,11 +37,11 @@ export function Header({ model, pane, onPane }: HeaderProps) {
           Holdfast <span>playground</span>
         </h1>
       </div>
-      {model && (
-        <p className="model" data-offline={model.isOffline || undefined}>
+      {server && (
+        <p className="model" data-offline={server.isOffline || undefined}>
           <span className="model-dot" aria-hidden="true" />
           <span className="visually-hidden">Model: </span>
-          {model.label}
+          {server.label} · sessions in {STORES[server.store] ?? server.store}
         </p>
       )}
       <ThemeToggle />

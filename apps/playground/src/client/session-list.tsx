@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { SessionSummary } from '../session-view.ts';
+import type { SessionSummary } from '../session-summary.ts';
 import { ago } from './format.ts';
 import { StatusPill } from './status-pill.tsx';
 
@@ -10,7 +10,7 @@ interface SessionListProps {
   readonly onNew: () => void;
 }
 
-/** Every session in the data folder, the last changed first. */
+/** The sessions of the store, the last active first. */
 export function SessionList({ sessions, selected, onOpen, onNew }: SessionListProps) {
   const now = useNow();
   return (
@@ -23,7 +23,7 @@ export function SessionList({ sessions, selected, onOpen, onNew }: SessionListPr
       >
         <span aria-hidden="true">+</span> New session
       </button>
-      {sessions?.length === 0 && <p className="quiet padded">No sessions yet. The store saves them.</p>}
+      {sessions?.length === 0 && <p className="quiet padded">No sessions yet.</p>}
       <ul>
         {sessions?.map((session) => (
           <li key={session.sessionId}>

@@ -1,72 +1,61 @@
-import { useEffect, useState } from 'react';
-import { fetchSession } from './api.ts';
-import type { SessionDetails } from './api.ts';
-import { Conversation } from './conversation.tsx';
+import { useEffect } from 'react';
+import { ConversationPane } from './conversation.tsx';
 import { StatePanel } from './state-panel.tsx';
-import { useSessionChat } from './use-session-chat.ts';
+import { useConversation } from './use-conversation.ts';
+import { useSessionView } from './use-session-view.ts';
 
 interface SessionScreenProps {
   readonly sessionId: string;
-  /** The message to send when the session is open. */
-  readonly firstMessage: string | undefined;
   readonly problem: string | undefined;
   readonly onFork: () => void;
   readonly onDelete: () => void;
   readonly onOpen: (sessionId: string | undefined) => void;
-  /** The session has changed. */
+  /** The list of sessions shows something else than before. */
   readonly onChange: () => void;
 }
 
 /** One session: its conversation, and its state beside it. */
 export function SessionScreen(props: SessionScreenProps) {
-  const { sessionId, onOpen } = props;
-  const [details, setDetails] = useState<SessionDetails>();
-  const [problem, setProblem] = useState<string>();
+  const { sessionId, onOpen, onChange } = props;
+  const conversation = useConversation(sessionId);
+  const { view, isGone, problem, reopen } = useSessionView(sessionId);
+  const { title, executionStatus } = view ?? {};
+  useEffect(onChange, [onChange, title, executionStatus, isGone]);
   useEffect(() => {
-    let isWanted = true;
-    fetchSession(sessionId).then(
-      (found) => isWanted && setDetails(found),
-      (error: Error) => isWanted && setProblem(error.message),
-    );
-    return () => void (isWanted = false);
-  }, [sessionId]);
-  if (details) return <OpenSession {...props} details={details} />;
+    document.title = title === undefined ? 'Holdfast playground' : `${title} · Holdfast playground`;
+    return () => void (document.title = 'Holdfast playground');
+  }, [title]);
+  const send = async (text: string) => {
+    const isSent = await conversation.send(text);
+    if (isSent && isGone) reopen();
+    return isSent;
+  };
+  const unreadable = isGone && view === undefined ? 'It does not exist, or it has expired.' : problem;
+  if (unreadable !== undefined) return <ClosedSession problem={unreadable} onOpen={onOpen} />;
   return (
-    <main className="chat" aria-label="Conversation">
-      <div className="scroll welcome">
-        {problem !== undefined && (
-          <>
-            <h2>This session cannot be opened</h2>
-            <p role="alert">{problem}</p>
-            <p>
-              <button type="button" className="button" onClick={() => onOpen(undefined)}>
-                Begin a new session
-              </button>
-            </p>
-          </>
-        )}
-      </div>
-    </main>
+    <>
+      <ConversationPane {...props} conversation={{ ...conversation, send }} view={view} isGone={isGone} />
+      {view ? (
+        <StatePanel view={view} onOpen={onOpen} />
+      ) : (
+        <aside className="state" aria-label="State" aria-busy="true" />
+      )}
+    </>
   );
 }
 
-function OpenSession({
-  details,
-  firstMessage,
-  onChange,
-  ...actions
-}: SessionScreenProps & { details: SessionDetails }) {
-  const chat = useSessionChat(details, firstMessage);
-  const { view } = chat;
-  useEffect(onChange, [onChange, view.version, view.isRunning]);
-  useEffect(() => {
-    document.title = `${view.title} · Holdfast playground`;
-    return () => void (document.title = 'Holdfast playground');
-  }, [view.title]);
+function ClosedSession({ problem, onOpen }: { problem: string; onOpen: SessionScreenProps['onOpen'] }) {
   return (
-    <>
-      <Conversation chat={chat} {...actions} />
-      <StatePanel view={view} onOpen={actions.onOpen} />
-    </>
+    <main className="chat" aria-label="Conversation">
+      <div className="scroll welcome">
+        <h2>This session cannot be opened</h2>
+        <p role="alert">{problem}</p>
+        <p>
+          <button type="button" className="button" onClick={() => onOpen(undefined)}>
+            Begin a new session
+          </button>
+        </p>
+      </div>
+    </main>
   );
 }

@@ -16,7 +16,7 @@ interface StatePanelProps {
 
 /** The state, as it is stored and as a run changes it. */
 export function StatePanel({ view, onOpen }: StatePanelProps) {
-  const { execution, messages } = view;
+  const { execution, steps, tools, messages, messageCount } = view;
   return (
     <aside className="state" aria-label="State">
       <div className="state-head">
@@ -29,14 +29,14 @@ export function StatePanel({ view, onOpen }: StatePanelProps) {
       <div className="scroll" tabIndex={0} role="region" aria-label="Details of the state">
         <Facts view={view} onOpen={onOpen} />
         <Budget view={view} />
-        <Section title="Steps" count={execution?.steps.length ?? 0}>
-          <StepTimeline execution={execution} isRunning={view.isRunning} />
+        <Section title="Steps" count={steps.length}>
+          <StepTimeline steps={steps} isRunning={view.isRunning} />
         </Section>
-        <Section title="Tool executions" count={execution?.tools.length ?? 0}>
-          <ToolLedger tools={execution?.tools ?? []} />
+        <Section title="Tool executions" count={tools.length}>
+          <ToolLedger tools={tools} />
         </Section>
-        <Section title="Messages" count={messages.length}>
-          <MessageLedger messages={messages} />
+        <Section title="Messages" count={messageCount}>
+          <MessageLedger sessionId={view.sessionId} messages={messages} count={messageCount} />
         </Section>
         <Section title="Stop signals" count={execution?.signals.length ?? 0}>
           <StopSignals view={view} />

@@ -1,8 +1,10 @@
-import type { SessionSummary } from '../session-view.ts';
+import type { SessionSummary } from '../session-summary.ts';
 import { inWords } from './format.ts';
 
+type Shown = Pick<SessionSummary, 'isRunning' | 'executionStatus'>;
+
 /** How far the session's execution has got, in a word and a colour. */
-export function StatusPill({ session }: { readonly session: SessionSummary }) {
+export function StatusPill({ session }: { readonly session: Shown }) {
   const [tone, text] = statusOf(session);
   return (
     <span className="pill" data-tone={tone}>
@@ -11,9 +13,8 @@ export function StatusPill({ session }: { readonly session: SessionSummary }) {
   );
 }
 
-function statusOf({ isRunning, isUnfinished, executionStatus }: SessionSummary): readonly [string, string] {
+function statusOf({ isRunning, executionStatus }: Shown): readonly [string, string] {
   if (isRunning) return ['running', 'running'];
-  if (isUnfinished) return ['unfinished', 'unfinished'];
   if (executionStatus === 'suspended') return ['waiting', 'waiting for you'];
   return executionStatus === undefined ? ['idle', 'idle'] : [executionStatus, inWords(executionStatus)];
 }

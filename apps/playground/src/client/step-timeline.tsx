@@ -1,18 +1,18 @@
-import type { ExecutionView, StepView } from '../session-view.ts';
+import type { StepView } from '../session-view.ts';
 import { Elapsed } from './elapsed.tsx';
 import { count, inWords, seconds } from './format.ts';
 
 interface StepTimelineProps {
-  readonly execution: ExecutionView | undefined;
+  readonly steps: readonly StepView[];
   readonly isRunning: boolean;
 }
 
 /** The steps of the run, in order, with their type, duration and usage. */
-export function StepTimeline({ execution, isRunning }: StepTimelineProps) {
-  if (!execution || execution.steps.length === 0) return <p className="quiet">No step yet.</p>;
+export function StepTimeline({ steps, isRunning }: StepTimelineProps) {
+  if (steps.length === 0) return <p className="quiet">No step yet.</p>;
   return (
     <ol className="steps">
-      {execution.steps.map((step) => (
+      {steps.map((step) => (
         <Step key={step.id} step={step} isRunning={isRunning} />
       ))}
     </ol>
@@ -58,5 +58,5 @@ function Step({ step, isRunning }: { readonly step: StepView; readonly isRunning
 
 function StepTime({ step, isRunning }: { readonly step: StepView; readonly isRunning: boolean }) {
   if (step.seconds !== undefined) return <span>{seconds(step.seconds)}</span>;
-  return isRunning ? <Elapsed since={step.startedAt} /> : <span>left off</span>;
+  return isRunning ? <Elapsed since={step.startedAt} /> : <span>open</span>;
 }

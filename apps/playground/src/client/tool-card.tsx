@@ -3,6 +3,7 @@ import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { useState } from 'react';
 import { Elapsed } from './elapsed.tsx';
 import { inline } from './format.ts';
+import { VisibleText } from './visible-text.tsx';
 
 interface ToolCardProps {
   readonly part: ToolUIPart | DynamicToolUIPart;
@@ -21,7 +22,9 @@ export function ToolCard({ part, isLive }: ToolCardProps) {
       <summary>
         <span className="tool-mark" aria-hidden="true" />
         <code className="tool-name">{name}</code>
-        <code className="tool-line">{inline(part.input)}</code>
+        <code className="tool-line">
+          <VisibleText text={inline(part.input)} />
+        </code>
         <span className="tool-phase">
           {phase === 'running' ? (
             <>
@@ -31,16 +34,24 @@ export function ToolCard({ part, isLive }: ToolCardProps) {
             phase
           )}
         </span>
-        {result !== undefined && <code className="tool-line tool-result">{inline(result)}</code>}
+        {result !== undefined && (
+          <code className="tool-line tool-result">
+            <VisibleText text={inline(result)} />
+          </code>
+        )}
       </summary>
       <dl className="tool-details">
         <dt>Arguments</dt>
         <dd>
-          <pre>{JSON.stringify(part.input, null, 2)}</pre>
+          <pre>
+            <VisibleText text={JSON.stringify(part.input, null, 2) ?? ''} />
+          </pre>
         </dd>
         <dt>{phase === 'done' ? 'Result' : 'Outcome'}</dt>
         <dd>
-          <pre>{result === undefined ? 'No result yet.' : indented(result)}</pre>
+          <pre>
+            <VisibleText text={result === undefined ? 'No result yet.' : indented(result)} />
+          </pre>
         </dd>
         <dt>Call</dt>
         <dd>
@@ -51,14 +62,14 @@ export function ToolCard({ part, isLive }: ToolCardProps) {
   );
 }
 
-type Phase = 'running' | 'unfinished' | 'waiting' | 'done' | 'failed' | 'blocked';
+type Phase = 'running' | 'not run' | 'waiting' | 'done' | 'failed' | 'blocked';
 
 function phaseOf({ state }: ToolUIPart | DynamicToolUIPart, isLive: boolean): Phase {
   if (state === 'output-available') return 'done';
   if (state === 'output-error') return 'failed';
   if (state === 'output-denied') return 'blocked';
   if (state === 'approval-requested') return 'waiting';
-  return isLive ? 'running' : 'unfinished';
+  return isLive ? 'running' : 'not run';
 }
 
 function resultOf(part: ToolUIPart | DynamicToolUIPart): unknown {

@@ -1,6 +1,7 @@
 import type { ToolView } from '../session-view.ts';
 import { CopyButton } from './copy-button.tsx';
 import { inline, seconds } from './format.ts';
+import { VisibleText } from './visible-text.tsx';
 
 /** Every tool call of the run: its arguments, its outcome, and its idempotency key. */
 export function ToolLedger({ tools }: { readonly tools: readonly ToolView[] }) {
@@ -20,12 +21,17 @@ export function ToolLedger({ tools }: { readonly tools: readonly ToolView[] }) {
             </span>
           </p>
           <p className="ledger-value">
-            <span>args</span> <code>{inline(tool.args)}</code>
+            <span>args</span>{' '}
+            <code>
+              <VisibleText text={inline(tool.args)} />
+            </code>
           </p>
           {tool.result !== undefined && (
             <p className="ledger-value">
               <span>{tool.outcome === 'succeeded' ? 'value' : 'error'}</span>{' '}
-              <code>{inline(tool.result)}</code>
+              <code>
+                <VisibleText text={inline(tool.result)} />
+              </code>
             </p>
           )}
           <p className="ledger-value">

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { SessionSummary } from '../session-view.ts';
+import type { SessionSummary } from '../session-summary.ts';
 import { fetchSessions } from './api.ts';
 
 /** All sessions, the last changed first; loaded again on request and when the page gets the focus. */
