@@ -30,8 +30,8 @@ const checkOptions = optionsCheck<ConsoleObserverOptions>('consoleObserver', {
 /**
  * Creates a listener that prints runs to a terminal: executions, steps, texts of the model, tool calls with their
  * arguments and results, usage and cost, stop reasons, and errors. Runs of agents with a parent are indented; those of
- * subagents are labelled with their names. Control characters are replaced, so that no text of a model or tool can
- * control the terminal.
+ * subagents are labelled with their names. Control characters are replaced, those of bidirectional text included, so that
+ * no text of a model or tool can control the terminal.
  *
  * @example
  * const loop = createAgentLoop({ driver, listeners: [consoleObserver({ colors: true })] });
@@ -57,8 +57,8 @@ function writeToConsole(line: string): void {
   console.log(line);
 }
 
-/** All control characters except the tab. */
-const CONTROL_CHARACTERS = /[^\P{Cc}\t]/gu;
+/** All control characters except the tab, and those that reorder other characters. */
+const CONTROL_CHARACTERS = /[^\P{Cc}\t]|\p{Bidi_Control}/gu;
 
 /** The indentation of a subagent's lines, which are below its call. */
 const DEPTH_OF_CALLS = 3;

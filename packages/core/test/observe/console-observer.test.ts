@@ -210,6 +210,11 @@ test('values are truncated visibly, and control characters are replaced', async 
   expect(text).toContain('    │ \u{FFFD}[2JGone\u{FFFD}\tand \u{FFFD}31m red\n');
 });
 
+test('characters that reorder others are replaced', async () => {
+  const script: ScriptedAnswer[] = ['pay \u{202E}001\u{2069} to \u{5D0}\u{200D}'];
+  expect(await written({ script })).toContain('    │ pay \u{FFFD}001\u{FFFD} to \u{5D0}\u{200D}\n');
+});
+
 test('lines are written to the console by default', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await observe({ script: ['Hi.'], listeners: [consoleObserver()] });
