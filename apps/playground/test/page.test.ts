@@ -1,46 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaintsOf, launchBrowser } from 'app-testing';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
 import { seriousViolations, sidewaysScroll } from './support/browser.ts';
-import { findChromium } from '../../../vitest.chromium.ts';
+import { describePages, openPage, state } from './support/page.ts';
 import { endlessParcels, dataFolder, serve } from './support/playground-process.ts';
 
-const executable = findChromium();
-if (executable === undefined) {
-  if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
-  console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
-}
-
-describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_000 }, () => {
+describePages('the page', (browser) => {
   let shared: string;
-  let browser: Browser;
 
   beforeAll(async () => {
-    const [{ url }, launched] = await Promise.all([
-      serve(['--data', await dataFolder(), '--port', '0'], endlessParcels),
-      launchBrowser(executable ?? ''),
-    ]);
-    [shared, browser] = [url, launched];
+    shared = (await serve(['--data', await dataFolder(), '--port', '0'], endlessParcels)).url;
   }, 60_000);
 
-  afterAll(() => browser?.close());
-
-  /** The page, opened; what it complains about fails the test. */
-  async function open(options: BrowserContextOptions = {}, url = shared) {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    const complaints = complaintsOf(page);
-    await page.goto(url);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    return { page, complaints };
-  }
-
+  const open = (options: BrowserContextOptions = {}, url = shared) => openPage(browser(), url, options);
   const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true });
   const example = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name });
-  const state = (page: Page) => page.getByRole('complementary', { name: 'State' });
 
   test('a message, its tools and its answer, and the state beside them', async () => {
     const { page, complaints } = await open();

@@ -13,10 +13,12 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     const first = await run(['--data', data, '--prompt', 'what is 17 * 23? remember it']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(first.stdout).toContain('→ calculator {"expression":"17 * 23"}');
-    expect(first.stdout).toContain('← {"expression":"17 * 23","value":391}');
+    expect(first.stdout).toContain('← calculator = {"expression":"17 * 23","value":391}');
     expect(first.stdout).toContain('→ notebook_write');
-    expect(first.stdout).toContain('\n17 * 23 = 391.');
-    expect(first.stdout).toMatch(/^completed · 3 steps · \d+ tokens in, \d+ out · \d+\.\d\d s$/m);
+    expect(first.stdout).toContain('│ 17 * 23 = 391.');
+    expect(first.stdout).toMatch(
+      /^■ execution 1 of session \S+ completed: 3 steps, \d+ in, \d+ out, [\d.]+ s$/m,
+    );
     expect(first.stdout).not.toContain('\u001B');
 
     const sessionId = sessionIn(first.stdout);
@@ -30,7 +32,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     ]);
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(sessionIn(second.stdout)).toBe(sessionId);
-    expect(second.stdout).toMatch(/\nI noted: 17 \* 23 = 391\./);
+    expect(second.stdout).toContain('│ I noted: 17 * 23 = 391.');
     expect(await readFile(join(data, 'notes', '17-times-23-is-391.txt'), 'utf8')).toBe('17 * 23 = 391');
   });
 
@@ -40,7 +42,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     await playground.printed(/→ send_parcel/);
     expect(await playground.kill('SIGINT')).toBe(130);
     expect(playground.stdout).toContain('stop: userRequested');
-    expect(playground.stdout).toMatch(/^stopped · 1 step/m);
+    expect(playground.stdout).toMatch(/^■ .* stopped \(userRequested\): 1 step/m);
     await expect(readFile(join(data, 'outbox.txt'))).rejects.toThrow('ENOENT');
     const next = await run([
       '--data',
