@@ -52,7 +52,7 @@ export interface StepView {
   readonly errors: readonly ErrorRecord[];
 }
 
-/** One message of the stored conversation. The page loads its content when somebody opens it. */
+/** One message of the stored conversation. The page loads its content when the user opens it. */
 export interface MessageView {
   readonly id: string;
   readonly role: Message['role'];
@@ -64,7 +64,7 @@ export interface MessageView {
 }
 
 /** The execution in progress, or the last one. */
-export interface ExecutionView {
+interface ExecutionView {
   readonly executionId: string;
   readonly number: number;
   readonly status: ExecutionStatus;

@@ -1,7 +1,7 @@
 import type { SessionFacts, SessionView } from './session-view.ts';
 
 /** The change of a list: some rows go from its beginning, the next ones stay, and others follow. */
-export interface ListChange<Row> {
+interface ListChange<Row> {
   readonly drop: number;
   readonly keep: number;
   readonly add: readonly Row[];

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ChatClient } from './support/chat-client.ts';
 import { button, describePages, field, isTaken, log } from './support/page.ts';
-import { openPage, openTabBeside, pill, write } from './support/page.ts';
+import { openPage, openTabBeside, PAGE_TIMEOUT, pill, useBrowser, write } from './support/page.ts';
 import { dataFolder, serve } from './support/playground-process.ts';
 
 const portOf = (url: string) => new URL(url).port;
 const sessionOf = (url: string) => decodeURIComponent(new URL(url).hash.slice(2));
 
-describePages('a message that was typed', (browser) => {
+describePages('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = useBrowser();
   async function own(environment: Readonly<Record<string, string>> = {}) {
     const data = await dataFolder();
     const { playground, url } = await serve(['--data', data, '--port', '0'], environment);

@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest';
-import { button, describePages, isTaken, log, openPage, pill, write } from './support/page.ts';
+import {
+  button,
+  describePages,
+  isTaken,
+  log,
+  openPage,
+  pill,
+  write,
+  PAGE_TIMEOUT,
+  useBrowser,
+} from './support/page.ts';
 import { dataFolder, serve } from './support/playground-process.ts';
 import { startProvider } from './support/provider.ts';
 
-describePages('a page with a provider', (browser) => {
+describePages('a page with a provider', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = useBrowser();
   async function open(provider: Awaited<ReturnType<typeof startProvider>>) {
     const { url } = await serve(['--data', await dataFolder(), '--port', '0'], provider.environment);
     return openPage(browser(), url);

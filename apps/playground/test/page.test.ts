@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { seriousViolations, sidewaysScroll } from './support/browser.ts';
-import { describePages, openPage, state } from './support/page.ts';
+import { describePages, openPage, state, PAGE_TIMEOUT, useBrowser } from './support/page.ts';
 import { endlessParcels, dataFolder, serve } from './support/playground-process.ts';
 
-describePages('the page', (browser) => {
+describePages('the page', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = useBrowser();
   let shared: string;
 
   beforeAll(async () => {

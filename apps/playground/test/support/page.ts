@@ -10,19 +10,23 @@ export interface OpenPage {
 }
 
 const executable = findChromium();
+if (executable === undefined) {
+  if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
+  console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
+}
 
 /** Describes pages in Chromium. Without Chromium the tests are skipped, except in CI. */
-export function describePages(name: string, define: (browser: () => Browser) => void): void {
-  if (executable === undefined) {
-    if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
-    console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
-  }
-  describe.skipIf(executable === undefined).concurrent(name, { timeout: 300_000 }, () => {
-    let browser: Browser;
-    beforeAll(async () => void (browser = await launchBrowser(executable ?? '')), 60_000);
-    afterAll(() => browser?.close());
-    define(() => browser);
-  });
+export const describePages = describe.skipIf(executable === undefined).concurrent;
+
+/** The time limit of a test with a browser, in milliseconds. */
+export const PAGE_TIMEOUT = 300_000;
+
+/** Launches a browser for the tests of a file. */
+export function useBrowser(): () => Browser {
+  let browser: Browser;
+  beforeAll(async () => void (browser = await launchBrowser(executable ?? '')), 60_000);
+  afterAll(() => browser?.close());
+  return () => browser;
 }
 
 /** Opens a page in a browser profile of its own. */
