@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
-  describePages,
+  hasNoBrowser,
   isTaken,
   log,
   openPage,
@@ -12,7 +12,7 @@ import {
 } from './support/page.ts';
 import { serveHere, storeLongSession } from './support/served-here.ts';
 
-describePages('a page with 2,000 messages', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(hasNoBrowser).concurrent('a page with 2,000 messages', { timeout: PAGE_TIMEOUT }, () => {
   const browser = useBrowser();
   test('loads none of them again in a turn', async () => {
     await using served = await serveHere();

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ChatClient } from './support/chat-client.ts';
-import { button, describePages, field, isTaken, log } from './support/page.ts';
+import { button, hasNoBrowser, field, isTaken, log } from './support/page.ts';
 import { openPage, openTabBeside, PAGE_TIMEOUT, pill, useBrowser, write } from './support/page.ts';
 import { dataFolder, serve } from './support/playground-process.ts';
 
 const portOf = (url: string) => new URL(url).port;
 const sessionOf = (url: string) => decodeURIComponent(new URL(url).hash.slice(2));
 
-describePages('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(hasNoBrowser).concurrent('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
   const browser = useBrowser();
   async function own(environment: Readonly<Record<string, string>> = {}) {
     const data = await dataFolder();

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   button,
-  describePages,
+  hasNoBrowser,
   isTaken,
   log,
   openPage,
@@ -13,7 +13,7 @@ import {
 import { dataFolder, serve } from './support/playground-process.ts';
 import { startProvider } from './support/provider.ts';
 
-describePages('a page with a provider', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(hasNoBrowser).concurrent('a page with a provider', { timeout: PAGE_TIMEOUT }, () => {
   const browser = useBrowser();
   async function open(provider: Awaited<ReturnType<typeof startProvider>>) {
     const { url } = await serve(['--data', await dataFolder(), '--port', '0'], provider.environment);

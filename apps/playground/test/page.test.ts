@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { seriousViolations, sidewaysScroll } from './support/browser.ts';
-import { describePages, openPage, state, PAGE_TIMEOUT, useBrowser } from './support/page.ts';
+import { hasNoBrowser, openPage, state, PAGE_TIMEOUT, useBrowser } from './support/page.ts';
 import { endlessParcels, dataFolder, serve } from './support/playground-process.ts';
 
-describePages('the page', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(hasNoBrowser).concurrent('the page', { timeout: PAGE_TIMEOUT }, () => {
   const browser = useBrowser();
   let shared: string;
 

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { findChromium } from '../../../../vitest.chromium.ts';
 import { complaintsOf, launchBrowser } from './browser.ts';
 
@@ -15,8 +15,8 @@ if (executable === undefined) {
   console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
 }
 
-/** Describes pages in Chromium. Without Chromium the tests are skipped, except in CI. */
-export const describePages = describe.skipIf(executable === undefined).concurrent;
+/** True without Chromium: the tests of the page are then skipped, except in CI. */
+export const hasNoBrowser = executable === undefined;
 
 /** The time limit of a test with a browser, in milliseconds. */
 export const PAGE_TIMEOUT = 300_000;
