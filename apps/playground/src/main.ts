@@ -23,7 +23,7 @@ async function carryOut(command: Command): Promise<number> {
     case 'prompt':
       return (await import('./terminal.ts')).runInTerminal(command);
     default:
-      return (await import('./serve.ts')).serve(command);
+      return (await import('./server/serve.ts')).serve(command);
   }
 }
 

@@ -4,7 +4,7 @@ import { agentLoop, definition } from './agent.ts';
 import type { Settings } from './command-line.ts';
 import { chooseModel } from './model-choice.ts';
 import type { ModelChoice } from './model-choice.ts';
-import { FORK_LABEL, titleOf } from './session-summary.ts';
+import { FORK_LABEL, titleOf } from './view/session-summary.ts';
 import { openStorage } from './store-choice.ts';
 import type { Storage, StoreName } from './store-choice.ts';
 

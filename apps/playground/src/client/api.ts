@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../session-summary.ts';
+import type { SessionSummary } from '../view/session-summary.ts';
 
 /** The model and the store of the server. */
 export interface ServerInfo {

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from 'react';
 import { fetchServerInfo } from './api.ts';
 import type { ServerInfo } from './api.ts';
-import { chatOf, remove, send, stop, transport, useIsConnected } from './chats.ts';
+import { chatOf, remove, send, stop, transport, useIsConnected } from './chat/chats.ts';
 import { Header } from './header.tsx';
 import type { Pane } from './header.tsx';
-import { SessionList } from './session-list.tsx';
-import { SessionScreen } from './session-screen.tsx';
-import { Welcome } from './welcome.tsx';
+import { SessionList } from './sessions/session-list.tsx';
+import { SessionScreen } from './chat/session-screen.tsx';
+import { Welcome } from './chat/welcome.tsx';
 import { useSessionInAddress } from './use-hash.ts';
-import { useSessions } from './use-sessions.ts';
+import { useSessions } from './sessions/use-sessions.ts';
 
 /** The page: sessions, conversation, state. On a narrow screen one of them at a time. */
 export function App() {

@@ -1,9 +1,9 @@
 import { parseJsonEventStream } from 'ai';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import type { SessionView } from '../../src/session-view.ts';
-import { viewAfter } from '../../src/view-change.ts';
-import type { ViewEvent } from '../../src/view-change.ts';
+import type { SessionView } from '../../src/view/session-view.ts';
+import { viewAfter } from '../../src/view/view-change.ts';
+import type { ViewEvent } from '../../src/view/view-change.ts';
 
 /** A reply with its JSON. */
 interface Reply {

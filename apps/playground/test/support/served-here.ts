@@ -3,8 +3,8 @@ import { definition } from '../../src/agent.ts';
 import { readCommand } from '../../src/command-line.ts';
 import { openPlayground } from '../../src/playground.ts';
 import type { Playground } from '../../src/playground.ts';
-import { startServer } from '../../src/server.ts';
-import { startWork } from '../../src/work.ts';
+import { startServer } from '../../src/server/server.ts';
+import { startWork } from '../../src/server/work.ts';
 import { ChatClient } from './chat-client.ts';
 import { dataFolder } from './playground-process.ts';
 
