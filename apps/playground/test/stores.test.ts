@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import dynalite from 'dynalite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataFolder, run } from './support/playground-process.ts';
+import { ChatClient, textIn } from './support/chat-client.ts';
+import { dataFolder, run, serve } from './support/playground-process.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 const environment: Record<string, string> = {};
@@ -52,3 +53,11 @@ test.each(['redis', 'dynamodb'])(
     expect(second.stdout).toContain('Paid to Ann: 250 euros');
   },
 );
+
+test.each(['redis', 'dynamodb'])('a chat in %s is served live', { timeout: 60_000 }, async (store) => {
+  const args = ['--data', await dataFolder(), '--store', store, '--port', '0'];
+  const client = new ChatClient((await serve(args, environment)).url);
+  expect(textIn(await client.ask(`chat in ${store}`, 'what is 2 + 2?'))).toContain('2 + 2 = 4');
+  const view = await client.viewWhere(encodeURIComponent(`chat in ${store}`), ({ isRunning }) => !isRunning);
+  expect(view).toMatchObject({ executionStatus: 'completed', title: 'what is 2 + 2?' });
+});
