@@ -160,7 +160,7 @@ describe.concurrent('the API', { timeout: 60_000 }, () => {
 
   test.each<[string, string, unknown, number, string]>([
     ['no message', '', { id: 'x' }, 400, '"trigger"'],
-    ['nothing said', '', message('x', '  '), 400, 'empty'],
+    ['nothing said', '', message('x', '  '), 400, 'a text or a file'],
     [
       'a file of another server',
       '',

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { findChromium } from '../../../../vitest.chromium.ts';
-import { complaintsOf, launchBrowser } from './browser.ts';
+import { complaintsOf, launchBrowser } from 'app-testing';
 
 /** A page that is open, and what it complains about. */
 export interface OpenPage {
