@@ -15,7 +15,7 @@ import { countedChannel } from './counted-channel.ts';
 import { writer } from './writer.ts';
 import type { WriterParts } from './writer.ts';
 
-/** What the processes of a chat share. */
+/** The parts that all processes of a chat share. */
 export interface SharedParts {
   readonly store: SessionStore;
   readonly channel: SessionChannel;

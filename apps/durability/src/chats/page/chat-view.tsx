@@ -8,7 +8,7 @@ type ViewedChat = Pick<
   'messages' | 'status' | 'error' | 'sendMessage' | 'regenerate' | 'addToolApprovalResponse'
 >;
 
-/** What a test reads from a page. */
+/** The facts that a test reads from a page. */
 export interface Shown {
   readonly messages: readonly UIMessage[];
   readonly status: string;
