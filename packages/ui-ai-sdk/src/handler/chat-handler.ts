@@ -106,8 +106,7 @@ class Handler {
     const cors = corsHeaders(request, this.origins);
     if (request.method === 'OPTIONS') return preflightResponse(cors);
     const response = await this.answer(request).catch((error: unknown) => this.failure(error, request));
-    for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
-    return response;
+    return withHeaders(response, cors);
   }
 
   private async answer(request: Request): Promise<Response> {
@@ -292,6 +291,14 @@ function defaultSessionId({ owner, chatId }: ChatName): string {
 function codesOf({ execution }: AgentState): string {
   const code = execution?.errors.at(-1)?.code;
   return code === undefined ? 'The response failed.' : `The response failed: ${code}.`;
+}
+
+/** The headers of some responses cannot change, such as those of `Response.redirect`, which `authorize` may throw. */
+function withHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
+  const { body, status, statusText } = response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
+  return new Response(body, { status, statusText, headers });
 }
 
 function decoded(segment: string): string {

@@ -123,6 +123,17 @@ describe('a request that is refused', () => {
     await using world = await chatWorld({ driver: scriptedDriver() }, { handler: { authorize } });
     expect((await world.handler(requestOf('GET', '/c1'))).status).toBe(303);
   });
+
+  test('is answered by authorize itself, also for a page of an allowed origin', async () => {
+    const origin = 'https://app.example';
+    const authorize = () => Promise.reject(Response.redirect('https://login.example/', 303));
+    const handler = { authorize, allowedOrigins: [origin] };
+    await using world = await chatWorld({ driver: scriptedDriver() }, { handler });
+    const response = await world.handler(requestOf('GET', '/c1', undefined, { origin }));
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('https://login.example/');
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+  });
 });
 
 describe('a body that is too large', () => {
