@@ -1,4 +1,5 @@
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, systemClock } from '@holdfast/core';
+import { pause } from '@holdfast/core/engine';
 import { readServerSentEvents } from '../wire/server-sent-events.ts';
 
 /** The headers of a request. */
@@ -59,7 +60,7 @@ export class ChatConnection {
    */
   async request(init: ChatRequestInit): Promise<Response> {
     for (let attempt = 0; ; attempt++) {
-      const response = await this.once(init);
+      const response = await this.requestOnce(init);
       if (response?.ok) return response;
       if (response && !isPassing(response.status)) throw await errorOf(response);
       await this.pauseAfter(attempt, init.signal);
@@ -74,7 +75,8 @@ export class ChatConnection {
     const silence = new AbortController();
     const listen = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), LONGEST_SILENCE);
     let timer = listen();
-    const body = response.body?.pipeThrough(passThrough(), {
+    // Through a pipe, because a signal can abort a pipe, and no reader.
+    const body = response.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), {
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });
     try {
@@ -94,21 +96,12 @@ export class ChatConnection {
 
   /** Waits before another attempt; longer after each one. @throws the signal's reason. */
   async pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    const milliseconds = Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE);
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, milliseconds);
-      signal?.addEventListener('abort', end);
-    });
+    await pause(systemClock, Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), signal);
     signal?.throwIfAborted();
   }
 
   /** Sends a request once; returns `undefined` when the server does not reply. */
-  private async once({
+  private async requestOnce({
     method,
     path,
     body,
@@ -163,8 +156,4 @@ async function errorOf(response: Response): Promise<ChatResponseError> {
   const message =
     typeof error?.message === 'string' ? error.message : `The server replied with status ${status}.`;
   return new ChatResponseError(status, code, message);
-}
-
-function passThrough(): TransformStream<Uint8Array, Uint8Array> {
-  return new TransformStream();
 }
