@@ -6,15 +6,6 @@ import type { SessionView } from '@holdfast/core/channel';
 import { digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
-import {
-  checkOrigin,
-  corsHeaders,
-  DEFAULT_LIMITS,
-  OwnerUsage,
-  preflightResponse,
-  readBody,
-} from './access.ts';
-import type { Limits } from './access.ts';
 import { Chat } from './chat.ts';
 import type { ChatParts } from './chat.ts';
 import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
@@ -25,9 +16,14 @@ import type { MessagesOf } from './chat-view.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import { isId, optionalText, readCommand } from './incoming.ts';
+import { checkOrigin, corsHeaders, preflightResponse } from './origins.ts';
+import { DEFAULT_LIMITS, OwnerUsage } from './owner-usage.ts';
+import type { Limits } from './owner-usage.ts';
 import { queuedMessages } from './queued-messages.ts';
-import { responseStream, textStream } from './response-stream.ts';
+import { readBody } from './request-body.ts';
+import { responseStream } from './response-stream.ts';
 import type { ResponseFormat } from './response-stream.ts';
+import { textStream } from './text-stream.ts';
 
 /** A request to a chat. */
 interface ChatRequest {

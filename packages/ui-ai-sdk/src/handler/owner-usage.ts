@@ -1,0 +1,66 @@
+import type { Clock } from '@holdfast/core';
+import { ChatRequestError } from './chat-error.ts';
+import type { ChatLimits } from './chat-options.ts';
+
+/** The limits of a handler. */
+export type Limits = Required<ChatLimits>;
+
+export const DEFAULT_LIMITS: Limits = { bodyBytes: 4_000_000, requestsPerMinute: 120, streams: 50 };
+
+const MINUTE = 60_000;
+
+interface Usage {
+  streams: number;
+  requests: number;
+  minute: number;
+}
+
+/** Counts the requests and streams of each owner in this process. */
+export class OwnerUsage {
+  private readonly limits: Limits;
+  private readonly clock: Clock;
+  private readonly byOwner = new Map<string, Usage>();
+  private lastMinute = 0;
+
+  constructor(limits: Limits, clock: Clock) {
+    this.limits = limits;
+    this.clock = clock;
+  }
+
+  /** Counts a request that changes something. @throws ChatRequestError `CHAT_RATE_LIMITED`. */
+  countRequest(owner: string): void {
+    const usage = this.usageOf(owner);
+    if (++usage.requests > this.limits.requestsPerMinute)
+      throw new ChatRequestError('CHAT_RATE_LIMITED', 'Too many requests. Try again in a minute.');
+  }
+
+  /** Counts a stream, and returns the function that ends it. @throws ChatRequestError `CHAT_RATE_LIMITED`. */
+  openStream(owner: string): () => void {
+    const usage = this.usageOf(owner);
+    if (usage.streams >= this.limits.streams)
+      throw new ChatRequestError(
+        'CHAT_RATE_LIMITED',
+        'Too many open streams. Close some pages of this chat.',
+      );
+    usage.streams++;
+    let isOpen = true;
+    return () => {
+      if (isOpen) usage.streams--;
+      isOpen = false;
+    };
+  }
+
+  private usageOf(owner: string): Usage {
+    const minute = Math.floor(this.clock.now() / MINUTE);
+    if (minute !== this.lastMinute) this.forgetIdle(minute);
+    const usage = this.byOwner.get(owner) ?? { streams: 0, requests: 0, minute };
+    this.byOwner.set(owner, usage);
+    if (usage.minute !== minute) Object.assign(usage, { requests: 0, minute });
+    return usage;
+  }
+
+  private forgetIdle(minute: number): void {
+    this.lastMinute = minute;
+    for (const [owner, { streams }] of this.byOwner) if (streams === 0) this.byOwner.delete(owner);
+  }
+}
