@@ -3,6 +3,7 @@ import type { AgentDefinition, AgentState } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { SessionWatcher } from '@holdfast/core/channel';
 import type { SessionView } from '@holdfast/core/channel';
+import { executionIdIn } from '../messages/message-ids.ts';
 import { digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
@@ -15,7 +16,7 @@ import { isAtWork, messagesOfViews } from './chat-view.ts';
 import type { MessagesOf } from './chat-view.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import { isId, optionalText, readCommand } from './incoming.ts';
+import { isId, optionalId, readCommand } from './incoming.ts';
 import { checkOrigin, corsHeaders, preflightResponse } from './origins.ts';
 import { DEFAULT_LIMITS, OwnerUsage } from './owner-usage.ts';
 import type { Limits } from './owner-usage.ts';
@@ -186,14 +187,15 @@ class Handler {
 
   async stop({ request, chat }: ChatRequest): Promise<Response> {
     const body = await readBody(request, this.limits.bodyBytes);
-    const executionId = optionalText(body, 'messageId')?.split(':')[0];
+    const messageId = optionalId(body, 'messageId');
+    const executionId = messageId === undefined ? undefined : executionIdIn(messageId);
     return Response.json({ isStopping: await chat.stop(executionId) });
   }
 
   async fork({ request, chat, user }: ChatRequest): Promise<Response> {
     const body = await readBody(request, this.limits.bodyBytes);
     const copy = this.chat(body['chatId'], user);
-    await chat.fork(copy.sessionId, optionalText(body, 'messageId'));
+    await chat.fork(copy.sessionId, optionalId(body, 'messageId'));
     return Response.json({ chatId: body['chatId'] }, { status: 201 });
   }
 
@@ -243,7 +245,7 @@ async function openResponse(chat: Chat, named: string | null): Promise<ResponseT
   const queued = queuedMessages(await chat.inbox(), state).find((each) => named === null || isNamed(each));
   const sent = queued ?? state.messages.toArray().findLast((each) => each.role === 'user' && isNamed(each));
   if (sent) return { type: 'message', messageId: sent.id, hasStream: false };
-  return named === null ? undefined : { type: 'execution', executionId: named.split(':')[0] ?? named };
+  return named === null ? undefined : { type: 'execution', executionId: executionIdIn(named) };
 }
 
 /** The messages of a chat as a page loads them. */

@@ -2,6 +2,7 @@ import type { AgentState } from '@holdfast/core';
 import type { SessionView } from '@holdfast/core/channel';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
+import { executionIdIn } from '../messages/message-ids.ts';
 import { toUIMessages } from '../messages/to-ui-messages.ts';
 import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 
@@ -26,13 +27,13 @@ export function messagesOfViews(options: MessageOptions): MessagesOf {
   };
 }
 
-/** Returns the last message of an execution. A conversation that repeats the id of an execution numbers its messages. */
+/** Returns the last message of an execution. */
 export function messageOfExecution(
   messages: readonly UIMessage[],
   executionId: string,
 ): UIMessage | undefined {
   const isOfExecution = ({ id, role }: UIMessage): boolean =>
-    role === 'assistant' && (id === executionId || id.startsWith(`${executionId}:`));
+    role === 'assistant' && executionIdIn(id) === executionId;
   return messages.findLast(isOfExecution);
 }
 

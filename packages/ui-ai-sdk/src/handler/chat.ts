@@ -1,14 +1,4 @@
-import {
-  answer,
-  answerError,
-  approve,
-  deny,
-  editMessage,
-  hasErrorCode,
-  pendingApprovals,
-  pendingQuestions,
-  regenerate,
-} from '@holdfast/core';
+import { editMessage, hasErrorCode, regenerate } from '@holdfast/core';
 import type {
   AgentDefinition,
   AgentSession,
@@ -17,20 +7,22 @@ import type {
   Message,
   SessionAction,
   SessionRuntime,
-  ToolExecution,
 } from '@holdfast/core';
 import type { SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import type { ExecutionSummary, InboxItem } from '@holdfast/core/store';
 import { isSameValue } from '../chunks/is-same-value.ts';
-import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
+import { messagesShownAs } from '../messages/message-ids.ts';
 import { digestOf } from '../wire/digest.ts';
+import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import { isAtWork } from './chat-view.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import type { ChatCommand, IncomingAnswer, IncomingDecision, IncomingMessage } from './incoming.ts';
+import type { ChatCommand, IncomingMessage } from './incoming.ts';
+
+type AnswerCommand = Extract<ChatCommand, { readonly type: 'answer' }>;
 
 /** The parts of a handler that the chats of all users share. */
 export interface ChatParts {
@@ -41,9 +33,9 @@ export interface ChatParts {
 }
 
 /** The milliseconds that a new response waits for the end of the one that it replaces. */
-const STOP_PATIENCE = 15_000;
+const STOP_TIMEOUT = 15_000;
 /** The seconds that it waits for the worker that still holds the session. */
-const CLAIM_PATIENCE = 10;
+const CLAIM_TIMEOUT = 10;
 
 /** The number of executions whose facts a page loads. */
 const SUMMARIES = 100;
@@ -70,18 +62,11 @@ export class Chat {
       case 'send':
         return this.send(command.message, command.hasStream);
       case 'answer':
-        return this.answer(command.decisions, command.answers);
+        return this.answer(command);
       case 'edit':
         return this.edit(command.message, command.replaces);
-      case 'regenerate': {
-        const { messageId, replaces } = command;
-        const { state } = await this.runtime.get(this.sessionId);
-        const id = messageId === undefined ? undefined : coreMessageId(state, messageId);
-        // A response that failed before its first part replaces nothing.
-        const isDone = (now: AgentState): boolean =>
-          replaces !== undefined && now.executionId !== replaces && hasResponse(now);
-        return this.replace(regenerate(id === undefined ? {} : { messageId: id }), isDone);
-      }
+      case 'regenerate':
+        return this.regenerate(command.messageId, command.replaces);
     }
   }
 
@@ -130,7 +115,7 @@ export class Chat {
   /** Copies the chat, up to a message of the page or as a whole. */
   async fork(copy: string, messageId: string | undefined): Promise<void> {
     const { state } = await this.runtime.get(this.sessionId);
-    const atMessage = messageId === undefined ? undefined : lastCoreMessageId(state, messageId);
+    const atMessage = messageId === undefined ? undefined : shownAs(state, messageId).at(-1)?.id;
     await this.runtime.fork(this.sessionId, {
       sessionId: copy,
       ...(atMessage !== undefined && { atMessage }),
@@ -217,49 +202,31 @@ export class Chat {
     }
   }
 
-  private async answer(
-    decisions: readonly IncomingDecision[],
-    answers: readonly IncomingAnswer[],
-  ): Promise<ResponseTarget> {
+  private async answer(command: AnswerCommand): Promise<ResponseTarget> {
     const { state } = await this.runtime.get(this.sessionId);
-    const actions = [...this.decided(state, decisions), ...this.answered(state, answers)];
+    const { executionId } = state;
+    const actions = answeringActions(state, command, this.user);
     for (const { action } of actions)
       await this.runtime.execute(this.sessionId, action, { steps: 'later', whenBusy: 'enqueue' });
-    if (actions.length > 0) await this.wake();
-    if (state.executionId === undefined) throw nothingWaits();
-    const ids = new Set(actions.map(({ call }) => call.id));
-    const isReady = (now: AgentState): boolean =>
-      ids.size === 0 ||
-      now.executionId !== state.executionId ||
-      !pendingCalls(now).some(({ id }) => ids.has(id));
-    return { type: 'execution', executionId: state.executionId, isReady, isUnchanged: ids.size === 0 };
+    if (executionId === undefined) throw noResponse();
+    if (actions.length === 0) return { type: 'execution', executionId, isUnchanged: true };
+    await this.wake();
+    const calls = actions.map(({ call }) => call);
+    const isReady = (now: AgentState): boolean => now.executionId !== executionId || !waitsForAny(now, calls);
+    return { type: 'execution', executionId, isReady };
   }
 
-  private decided(state: AgentState, decisions: readonly IncomingDecision[]): readonly AnsweringAction[] {
-    const { owner, by = owner } = this.user;
-    return pendingApprovals(state).flatMap((call) => {
-      const id = approvalIdOfCall(state, call);
-      const decision = decisions.find(({ approvalId }) => approvalId === id);
-      if (decision === undefined) return [];
-      const options = { by, ...(decision.reason !== undefined && { reason: decision.reason }) };
-      return [{ call, action: (decision.isApproved ? approve : deny)(call, options) }];
-    });
-  }
-
-  private answered(state: AgentState, answers: readonly IncomingAnswer[]): readonly AnsweringAction[] {
-    const { owner, by = owner } = this.user;
-    return pendingQuestions(state).flatMap((call) => {
-      const id = callIdOf(state, call);
-      const result = answers.find(({ toolCallId }) => toolCallId === id)?.result;
-      if (result === undefined) return [];
-      const isError = 'error' in result;
-      return [
-        {
-          call,
-          action: isError ? answerError(call, result.error, { by }) : answer(call, result.value, { by }),
-        },
-      ];
-    });
+  private async regenerate(
+    messageId: string | undefined,
+    replaces: string | undefined,
+  ): Promise<ResponseTarget> {
+    const { state } = await this.runtime.get(this.sessionId);
+    const id = messageId === undefined ? undefined : shownAs(state, messageId)[0]?.id;
+    const action = regenerate({ ...(id !== undefined && { messageId: id }) });
+    // A response that failed before its first part replaces nothing.
+    const isDone = (now: AgentState): boolean =>
+      replaces !== undefined && now.executionId !== replaces && hasResponse(now);
+    return this.replace(action, isDone);
   }
 
   /**
@@ -275,14 +242,14 @@ export class Chat {
     if (executionId !== undefined && isDone(before)) return { type: 'execution', executionId };
     const { state } = await this.executeWhenIdle(action);
     await this.wake();
-    if (state.executionId === undefined) throw nothingWaits();
+    if (state.executionId === undefined) throw noResponse();
     return { type: 'execution', executionId: state.executionId };
   }
 
   /** Executes an action once no execution is active: an active one is stopped. @throws when it does not end. */
   private async executeWhenIdle(action: SessionAction): Promise<AgentSession> {
-    const signal = AbortSignal.timeout(STOP_PATIENCE);
-    const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_PATIENCE } as const;
+    const signal = AbortSignal.timeout(STOP_TIMEOUT);
+    const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_TIMEOUT } as const;
     const { state } = await this.runtime.get(this.sessionId);
     if (isAtWork(state)) await this.end(signal);
     try {
@@ -312,15 +279,6 @@ function editedId({ id, content }: IncomingMessage): string {
   return `${id}:${digestOf([{ id, role: 'user', parts: [{ type: 'text', text }] }])}`;
 }
 
-interface AnsweringAction {
-  readonly call: ToolExecution;
-  readonly action: SessionAction;
-}
-
-function pendingCalls(state: AgentState): readonly ToolExecution[] {
-  return [...pendingApprovals(state), ...pendingQuestions(state)];
-}
-
 function messageOf({ messages }: AgentState, id: string): Message | undefined {
   return messages.toArray().find((message) => message.id === id);
 }
@@ -332,25 +290,13 @@ function hasResponse(state: AgentState): boolean {
   return isAtWork(state) || state.messages.toArray().some(isOwn);
 }
 
-function nothingWaits(): ChatRequestError {
+function noResponse(): ChatRequestError {
   return new ChatRequestError('CHAT_CHANGED', 'This chat has no response. Load the messages again.');
 }
 
-/** Returns the id of the message of a state for a message of the page: a response of the page is a whole execution. */
-function coreMessageId(state: AgentState, messageId: string): string {
-  const found = messagesFor(state, messageId)[0];
-  if (found) return found;
+/** Returns the messages of a state that the page shows as the named one. @throws ChatRequestError without one. */
+function shownAs(state: AgentState, messageId: string): readonly Message[] {
+  const messages = messagesShownAs(state, messageId);
+  if (messages.length > 0) return messages;
   throw new ChatRequestError('CHAT_CHANGED', 'This message is not in the chat. Load the messages again.');
-}
-
-function lastCoreMessageId(state: AgentState, messageId: string): string {
-  return messagesFor(state, messageId).at(-1) ?? coreMessageId(state, messageId);
-}
-
-function messagesFor(state: AgentState, messageId: string): readonly string[] {
-  const [executionId] = messageId.split(':');
-  return state.messages
-    .toArray()
-    .filter((each) => each.id === messageId || (each.role !== 'user' && executionIdOf(each) === executionId))
-    .map(({ id }) => id);
 }

@@ -57,9 +57,9 @@ const LONGEST_ID = 200;
  */
 export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): ChatCommand {
   const { trigger, messageId, hasStream } = body;
-  const replaces = optionalText(body, 'replaces');
+  const replaces = optionalId(body, 'replaces');
   if (trigger === 'regenerate-message')
-    return { type: 'regenerate', messageId: optionalText(body, 'messageId'), replaces };
+    return { type: 'regenerate', messageId: optionalId(body, 'messageId'), replaces };
   if (trigger !== 'submit-message')
     throw invalid('"trigger" must be "submit-message" or "regenerate-message".');
   const last = body['message'] ?? lastOf(body['messages'], messageId);
@@ -148,7 +148,7 @@ function withoutTags(metadata: Members): Members {
 /** Reads the decisions and answers of a message. The server uses those that a call still waits for. */
 function readAnswers({ id, metadata, parts }: Members): ChatCommand {
   if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
-  if (!Array.isArray(parts) || !parts.every(isTyped)) throw invalid('The message needs "parts" with types.');
+  if (!Array.isArray(parts) || !parts.every(isPart)) throw invalid('The message needs "parts" with types.');
   const calls: readonly Members[] = parts.filter((part) => 'toolCallId' in part);
   return {
     type: 'answer',
@@ -158,7 +158,7 @@ function readAnswers({ id, metadata, parts }: Members): ChatCommand {
   };
 }
 
-function isTyped(part: unknown): part is UIMessage['parts'][number] {
+function isPart(part: unknown): part is UIMessage['parts'][number] {
   return isRecord(part) && typeof part['type'] === 'string';
 }
 
@@ -177,8 +177,8 @@ function readAnswer({ state, toolCallId, output, errorText, providerExecuted }: 
   return [{ toolCallId, result: { error: typeof errorText === 'string' ? errorText : 'The tool failed.' } }];
 }
 
-/** Returns a member that is text. @throws ChatRequestError `CHAT_REQUEST_INVALID`. */
-export function optionalText(body: Members, name: string): string | undefined {
+/** Returns a member that is an id; `undefined` without it. @throws ChatRequestError `CHAT_REQUEST_INVALID`. */
+export function optionalId(body: Members, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === null) return undefined;
   if (isId(value)) return value;

@@ -4,6 +4,7 @@ import { executionIdOf } from '@holdfast/core/engine';
 import type { UIMessage } from 'ai';
 import { addContent, addStep, userParts } from './content-parts.ts';
 import { DATA_PARTS, withDataParts } from './data-parts.ts';
+import { numberedId } from './message-ids.ts';
 import { recordResult } from './tool-part.ts';
 import type { ToolPartState } from './tool-part.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
@@ -72,7 +73,7 @@ export class ConversationFold {
   /** Returns an id that no UI message has: the id itself, unless the conversation repeats it. */
   freeId(id: string): string {
     let free = id;
-    for (let count = 2; this.ids.has(free); count++) free = `${id}:${count}`;
+    for (let count = 2; this.ids.has(free); count++) free = numberedId(id, count);
     return free;
   }
 

@@ -1,5 +1,6 @@
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { executionIdIn } from '../messages/message-ids.ts';
 import { isToolPart } from '../messages/ui-part.ts';
 import type { UIPart } from '../messages/ui-part.ts';
 import { ChatConnection } from './chat-connection.ts';
@@ -77,7 +78,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
         messageId,
         message: isContinued ? answersOf(message) : message,
         hasStream: chat.streams.isOpen,
-        replaces: chat.last?.id.split(':')[0],
+        replaces: chat.last && executionIdIn(chat.last.id),
       },
     };
     const sent = isContinued ? undefined : message;

@@ -1,0 +1,54 @@
+import { answer, answerError, approve, deny, pendingApprovals, pendingQuestions } from '@holdfast/core';
+import type { AgentState, SessionAction, ToolExecution } from '@holdfast/core';
+import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
+import type { ChatUser } from './chat-options.ts';
+import type { IncomingAnswer, IncomingDecision } from './incoming.ts';
+
+/** A decision or an answer as an action, with the call that waits for it. */
+export interface AnsweringAction {
+  readonly call: ToolExecution;
+  readonly action: SessionAction;
+}
+
+/** The decisions and answers of a page. */
+interface IncomingAnswers {
+  readonly decisions: readonly IncomingDecision[];
+  readonly answers: readonly IncomingAnswer[];
+}
+
+/** Returns the actions for the decisions and answers that a call of the state waits for. The others have no effect. */
+export function answeringActions(
+  state: AgentState,
+  { decisions, answers }: IncomingAnswers,
+  { owner, by = owner }: ChatUser,
+): readonly AnsweringAction[] {
+  const decided = pendingApprovals(state).flatMap((call) => {
+    const id = approvalIdOfCall(state, call);
+    const decision = decisions.find(({ approvalId }) => approvalId === id);
+    return decision ? [{ call, action: decidingAction(call, decision, by) }] : [];
+  });
+  const answered = pendingQuestions(state).flatMap((call) => {
+    const id = callIdOf(state, call);
+    const given = answers.find(({ toolCallId }) => toolCallId === id);
+    return given ? [{ call, action: answeringAction(call, given, by) }] : [];
+  });
+  return [...decided, ...answered];
+}
+
+/** True while a call of the list waits. */
+export function waitsForAny(state: AgentState, calls: readonly ToolExecution[]): boolean {
+  const waiting = new Set([...pendingApprovals(state), ...pendingQuestions(state)].map(({ id }) => id));
+  return calls.some(({ id }) => waiting.has(id));
+}
+
+function decidingAction(
+  call: ToolExecution,
+  { isApproved, reason }: IncomingDecision,
+  by: string,
+): SessionAction {
+  return (isApproved ? approve : deny)(call, { by, ...(reason !== undefined && { reason }) });
+}
+
+function answeringAction(call: ToolExecution, { result }: IncomingAnswer, by: string): SessionAction {
+  return 'error' in result ? answerError(call, result.error, { by }) : answer(call, result.value, { by });
+}
