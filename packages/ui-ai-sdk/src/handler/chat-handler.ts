@@ -1,5 +1,5 @@
 import { agentDefinition, systemClock } from '@holdfast/core';
-import type { AgentDefinition, AgentState } from '@holdfast/core';
+import type { AgentDefinition, AgentState, Clock } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { SessionWatcher } from '@holdfast/core/channel';
 import type { SessionView } from '@holdfast/core/channel';
@@ -33,12 +33,6 @@ interface ChatRequest {
   readonly user: ChatUser;
   readonly chatId: string;
   readonly chat: Chat;
-}
-
-/** The response that a page follows, and the message that it shows before. */
-interface FollowingPage {
-  readonly target: ResponseTarget;
-  readonly shown: UIMessage | undefined;
 }
 
 type Serve = (handler: Handler, chatRequest: ChatRequest) => Promise<Response>;
@@ -81,6 +75,7 @@ class Handler {
   private readonly path: string;
   private readonly origins: readonly string[];
   private readonly limits: Limits;
+  private readonly clock: Clock;
   private readonly usage: OwnerUsage;
   private readonly messagesOf: MessagesOf;
   private readonly parts: ChatParts;
@@ -91,6 +86,7 @@ class Handler {
     this.path = (options.path ?? '/api/chat').replace(/\/$/, '');
     this.origins = options.allowedOrigins ?? [];
     this.limits = { ...DEFAULT_LIMITS, ...checkLimits(limits) };
+    this.clock = clock;
     this.usage = new OwnerUsage(this.limits, clock);
     this.messagesOf = messagesOfViews(messages);
     const watcher = new SessionWatcher({ store: runtime.store, channel, clock });
@@ -102,11 +98,11 @@ class Handler {
   async serve(request: Request): Promise<Response> {
     const cors = corsHeaders(request, this.origins);
     if (request.method === 'OPTIONS') return preflightResponse(cors);
-    const response = await this.answer(request).catch((error: unknown) => this.failure(error, request));
+    const response = await this.respond(request).catch((error: unknown) => this.failure(error, request));
     return withHeaders(response, cors);
   }
 
-  private async answer(request: Request): Promise<Response> {
+  private async respond(request: Request): Promise<Response> {
     checkOrigin(request, this.origins);
     const url = new URL(request.url);
     const [, named, action, ...rest] = this.segmentsOf(url);
@@ -153,8 +149,8 @@ class Handler {
     const leave = this.usage.openStream(user.owner);
     try {
       const target = await chat.perform(command);
-      const shown = command.type === 'answer' ? command.shown : undefined;
-      return this.stream(chat, { target, shown }, request, url, leave);
+      const continued = command.type === 'answer' ? command.continued : undefined;
+      return this.stream({ request, url, chat }, target, leave, continued);
     } catch (error) {
       leave();
       throw error;
@@ -173,16 +169,15 @@ class Handler {
   async resumeStream({ request, url, user, chat }: ChatRequest): Promise<Response> {
     const target = await openResponse(chat, url.searchParams.get('message'));
     if (target === undefined) return new Response(null, { status: 204 });
-    return this.stream(chat, { target, shown: undefined }, request, url, this.usage.openStream(user.owner));
+    return this.stream({ request, url, chat }, target, this.usage.openStream(user.owner));
   }
 
   async watch({ request, user, chat }: ChatRequest): Promise<Response> {
     // Not an error: a page watches its chat before the first message, and browsers log each error.
     if ((await chat.find()) === undefined) return new Response(null, { status: 204 });
-    const { clock = systemClock } = this.options;
     const onEnd = this.usage.openStream(user.owner);
     const versions = versionTexts(this.views(chat, request), this.messagesOf);
-    return textStream(versions, EVENT_STREAM_HEADERS, { clock, onEnd });
+    return textStream(versions, EVENT_STREAM_HEADERS, { clock: this.clock, onEnd });
   }
 
   async stop({ request, chat }: ChatRequest): Promise<Response> {
@@ -206,19 +201,18 @@ class Handler {
   // Streams
 
   private stream(
-    chat: Chat,
-    { target, shown }: FollowingPage,
-    request: Request,
-    url: URL,
+    { request, url, chat }: Pick<ChatRequest, 'request' | 'url' | 'chat'>,
+    target: ResponseTarget,
     onEnd: () => void,
+    continued?: UIMessage,
   ): Response {
-    const { describeFailure = codesOf, clock = systemClock } = this.options;
-    const views = this.views(chat, request);
-    const { messagesOf } = this;
+    const { clock, messagesOf } = this;
+    const { describeFailure = failureWithCode } = this.options;
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
+    const views = this.views(chat, request);
     const response = followResponse(views, target, { messagesOf, describeFailure, hasMessage });
     const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
-    return responseStream(response, format, { clock, onEnd, shown });
+    return responseStream(response, format, { clock, onEnd, continued });
   }
 
   private views(chat: Chat, { signal }: Request): AsyncGenerator<SessionView, void, undefined> {
@@ -227,7 +221,7 @@ class Handler {
 
   private async firstView(chat: Chat): Promise<SessionView | undefined> {
     for await (const view of this.parts.watcher.watch(chat.sessionId)) return view;
-    return undefined;
+    return undefined; // the chat was deleted
   }
 }
 
@@ -286,7 +280,7 @@ function defaultSessionId({ owner, chatId }: ChatName): string {
   return `${owner.replaceAll('%', '%25').replaceAll('/', '%2F')}/${chatId}`;
 }
 
-function codesOf({ execution }: AgentState): string {
+function failureWithCode({ execution }: AgentState): string {
   const code = execution?.errors.at(-1)?.code;
   return code === undefined ? 'The response failed.' : `The response failed: ${code}.`;
 }

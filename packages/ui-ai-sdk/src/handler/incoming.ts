@@ -33,8 +33,8 @@ export type ChatCommand =
       readonly type: 'answer';
       readonly decisions: readonly IncomingDecision[];
       readonly answers: readonly IncomingAnswer[];
-      /** The message as the page shows it, or its answered parts. */
-      readonly shown: UIMessage;
+      /** The message that the page continues: as the page shows it, or its answered parts. */
+      readonly continued: UIMessage;
     }
   | {
       readonly type: 'regenerate';
@@ -154,7 +154,7 @@ function readAnswers({ id, metadata, parts }: Members): ChatCommand {
     type: 'answer',
     decisions: calls.flatMap(readDecision),
     answers: calls.flatMap(readAnswer),
-    shown: { id, role: 'assistant', metadata, parts },
+    continued: { id, role: 'assistant', metadata, parts },
   };
 }
 

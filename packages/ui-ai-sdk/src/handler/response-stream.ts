@@ -14,17 +14,17 @@ export type ResponseFormat = 'events' | 'chunks';
 const CHUNK_HEADERS = { ...EVENT_STREAM_HEADERS, 'x-vercel-ai-ui-message-stream': 'v1' };
 
 interface ResponseStreamOptions extends TextStreamOptions {
-  /** The message that a page continues; chunks lead on from it. */
-  readonly shown: UIMessage | undefined;
+  /** The message that the page shows and continues; chunks lead on from it. */
+  readonly continued: UIMessage | undefined;
 }
 
 /** Streams a response. The next event is made when the reader has taken the one before, so nothing is queued for it. */
 export function responseStream(
   response: AsyncGenerator<FollowedResponse, void, undefined>,
   format: ResponseFormat,
-  { shown, ...options }: ResponseStreamOptions,
+  { continued, ...options }: ResponseStreamOptions,
 ): Response {
-  const texts = format === 'events' ? eventTexts(response) : chunkTexts(response, shown);
+  const texts = format === 'events' ? eventTexts(response) : chunkTexts(response, continued);
   const headers = format === 'events' ? EVENT_STREAM_HEADERS : CHUNK_HEADERS;
   return textStream(texts, headers, options);
 }
