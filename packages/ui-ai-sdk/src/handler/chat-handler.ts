@@ -158,10 +158,11 @@ class Handler {
   }
 
   async showMessages({ chat }: ChatRequest): Promise<Response> {
+    const waiting = await chat.inbox();
     const view = (await chat.find()) && (await this.firstView(chat));
     if (view === undefined) return shownMessages({ messages: [], version: 0, isAtWork: false });
     const { state, version } = view.session;
-    const queued = queuedMessages(await chat.inbox(), state);
+    const queued = queuedMessages(waiting, state);
     const messages = [...this.messagesOf(view, await chat.executions()), ...queued];
     return shownMessages({ messages, version, isAtWork: queued.length > 0 || isAtWork(state) });
   }
@@ -230,13 +231,14 @@ class Handler {
  * one at work, or the one to a queued message.
  */
 async function openResponse(chat: Chat, named: string | null): Promise<ResponseTarget | undefined> {
+  const waiting = await chat.inbox();
   const session = await chat.find();
   if (session === undefined) return undefined;
   const { state } = session;
   const active = isAtWork(state) ? state.executionId : undefined;
   if (named === null && active !== undefined) return { type: 'execution', executionId: active };
   const isNamed = ({ id }: { readonly id: string }): boolean => id === named;
-  const queued = queuedMessages(await chat.inbox(), state).find((each) => named === null || isNamed(each));
+  const queued = queuedMessages(waiting, state).find((each) => named === null || isNamed(each));
   const sent = queued ?? state.messages.toArray().findLast((each) => each.role === 'user' && isNamed(each));
   if (sent) return { type: 'message', messageId: sent.id, hasStream: false };
   return named === null ? undefined : { type: 'execution', executionId: executionIdIn(named) };

@@ -80,10 +80,18 @@ export class Chat {
     }
   }
 
-  /** Returns the items that wait in the inbox. */
+  /**
+   * Returns the items that wait in the inbox; none for a chat without a message. Read them before the state: a worker moves
+   * a message from the inbox to the state, and a request that reads the state first can miss it in both.
+   */
   async inbox(): Promise<readonly InboxItem[]> {
-    const { inbox } = await this.runtime.store.inspect(this.sessionId);
-    return inbox.inbox;
+    try {
+      const { inbox } = await this.runtime.store.inspect(this.sessionId, { owner: this.user.owner });
+      return inbox.inbox;
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return [];
+      throw error;
+    }
   }
 
   /** Returns the summaries of the newest executions, by id. */
@@ -94,7 +102,6 @@ export class Chat {
 
   /** Requests the end of an execution, or of the one at work. Returns false without one. */
   async stop(named: string | undefined): Promise<boolean> {
-    // The inbox first: a worker moves a message from the inbox into the state.
     const waiting = await this.inbox();
     const { state } = await this.runtime.get(this.sessionId);
     const active = state.hasActiveExecution ? state.executionId : undefined;
@@ -175,8 +182,7 @@ export class Chat {
 
   /** True while a message waits in the inbox or stands in the saved state. */
   async hasMessage(id: string): Promise<boolean> {
-    if ((await this.find()) === undefined) return false;
-    const waiting = await this.inbox(); // before the state: a message moves from the inbox to the state
+    const waiting = await this.inbox();
     return waiting.some((item) => item.id === id) || this.isTaken(id);
   }
 

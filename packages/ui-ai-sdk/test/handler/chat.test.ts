@@ -1,5 +1,6 @@
 import { MemorySessionStore } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
@@ -46,4 +47,20 @@ test('a stop counts while a worker takes the message from the inbox', async () =
   await work;
   await response.body?.cancel();
   expect((await world.runtime.get(sessionOf('c1'))).state.status).toBe('stopped');
+});
+
+const READS = [1, 2, 3].flatMap((read) => [['/c1', read] as const, ['/c1/stream?message=m1', read] as const]);
+
+test.each(READS)('GET %s has a message that a worker takes after read %i', async (path, read) => {
+  let reads = Infinity;
+  const store = storeWithReads(async () => {
+    if (--reads === 0) await world.runtime.advance(sessionOf('c1'));
+  });
+  const engine = { wake: async () => undefined };
+  await using world = await chatWorld({ driver: scriptedDriver('Hello.') }, { store, handler: { engine } });
+  const response = await world.handler(requestOf('POST', '', messageBody('c1', 'm1', 'Hi.')));
+  await response.body?.cancel();
+  reads = read;
+  const { json } = await send(world.handler, 'GET', path);
+  expect(JSON.stringify(json)).toMatch(path === '/c1' ? /Hi\./ : /Hello\./);
 });
