@@ -1,31 +1,84 @@
 import type { UIMessage } from 'ai';
-import { hasNewAnswer } from './new-answers.ts';
+import type { ResponseEnd } from '../wire/response-event.ts';
+import { hasNewAnswer, isQuestion } from './answers.ts';
 import { OpenStreams } from './open-streams.ts';
-import type { PageSync } from './page-sync.ts';
+import type { ChatHistory, PageSync } from './page-sync.ts';
+
+/** Returns the path of a chat behind that of the handler. */
+export function chatPath(chatId: string): string {
+  return `/${encodeURIComponent(chatId)}`;
+}
 
 /** The facts about one chat in this page. */
 export class ChatRecord<Message extends UIMessage> {
+  readonly path: string;
   readonly streams = new OpenStreams();
   /** The messages that the server has not confirmed. */
   readonly unsent = new Map<string, Message>();
+  sync: PageSync<Message> | undefined;
   /** The last message of the assistant, as the server has it. */
   last: UIMessage | undefined;
   /** The id of the last response, when it waited for an answer of the page at the last load. */
-  asking: string | undefined;
-  /** The message that the open stream shows; `undefined` before its first part. */
-  streamed: UIMessage | undefined;
+  questionId: string | undefined;
+  private streamed: UIMessage | undefined;
   /** True when the page shows messages that the server does not have, until they are loaded. */
-  isOutdated = false;
-  sync: PageSync<Message> | undefined;
-  /** Resolves when the server has taken the next message of this page. */
-  taken = Promise.withResolvers<void>();
+  private isOutdated = false;
+  private confirmation = Promise.withResolvers<void>();
   /** The ids of the messages of the assistant that this page has received. */
   private readonly received = new Set<string>();
 
-  /** Records a message of the assistant, as the server has it. */
+  constructor(id: string) {
+    this.path = chatPath(id);
+  }
+
+  /** The id of the message that the open stream shows; `undefined` without a stream, and before its first part. */
+  get streamedId(): string | undefined {
+    return this.streams.isOpen ? this.streamed?.id : undefined;
+  }
+
+  /** Records that a stream opens, with the message that it continues. Returns the function that records its end. */
+  open(continued: UIMessage | undefined): () => void {
+    if (!this.streams.isOpen) this.streamed = continued;
+    const close = this.streams.open();
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      close();
+      this.sync?.noteEnd(undefined);
+    };
+  }
+
+  /** Records the message of the open stream, as the server has it. */
   receive(message: UIMessage): void {
-    this.last = message;
-    this.received.add(message.id);
+    this.streamed = message;
+    this.add(message);
+  }
+
+  /** Records the end that the server sent. `restart`: the page shows a message that the server does not have. */
+  end(end: ResponseEnd | 'restart'): void {
+    if (end === 'restart') this.isOutdated = true;
+    this.sync?.noteEnd(end === 'restart' ? end : end.chat);
+  }
+
+  /** Records the messages that the page has loaded. */
+  load({ messages, isAtWork }: ChatHistory<Message>): void {
+    for (const message of messages) if (message.role === 'assistant') this.add(message);
+    this.isOutdated = false;
+    const { last } = this;
+    this.questionId = !isAtWork && last?.parts.some(isQuestion) ? last.id : undefined;
+  }
+
+  /** Records that the server has a request of this page, and the message in it. */
+  confirm(message: UIMessage | undefined): void {
+    if (message) this.unsent.delete(message.id);
+    this.confirmation.resolve();
+    this.confirmation = Promise.withResolvers();
+  }
+
+  /** Resolves when the server has the next request of this page. */
+  untilConfirmed(): Promise<void> {
+    return this.confirmation.promise;
   }
 
   hasReceived({ id }: UIMessage): boolean {
@@ -36,5 +89,10 @@ export class ChatRecord<Message extends UIMessage> {
   isAnswered(message: UIMessage): boolean {
     const isLast = this.last?.id === message.id;
     return isLast && !this.isOutdated && hasNewAnswer(message, this.last);
+  }
+
+  private add(message: UIMessage): void {
+    this.last = message;
+    this.received.add(message.id);
   }
 }

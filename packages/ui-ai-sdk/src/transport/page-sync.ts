@@ -30,7 +30,7 @@ export interface SyncSource<Message extends UIMessage> {
   /** True while a stream of the chat is open. */
   isStreaming(): boolean;
   /** True when the last response, as it was loaded, waits for an answer of the page. */
-  isAsking(): boolean;
+  hasQuestion(): boolean;
   /** Returns the messages that the server has not confirmed. */
   unsent(): readonly Message[];
   /** True when the page has decisions or answers that the server lacks. */
@@ -65,7 +65,7 @@ export class PageSync<Message extends UIMessage> {
     await this.load();
     // The stream brings the calls once more, so that `onToolCall` answers those that began while no page was open. Only
     // now: the page may answer with an error, or with a value that is refused.
-    if (!this.isOver && !this.isBusy && this.source.isAsking()) this.resume();
+    if (!this.isOver && !this.isBusy && this.source.hasQuestion()) this.resume();
     for await (const latest of this.source.versions()) {
       if (this.isOver) return;
       this.latest = latest;

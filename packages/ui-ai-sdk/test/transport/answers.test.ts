@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { hasNewAnswer } from '../../src/transport/new-answers.ts';
+import { hasNewAnswer } from '../../src/transport/answers.ts';
 
 type Call = UIMessage['parts'][number];
 

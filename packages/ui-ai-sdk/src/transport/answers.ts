@@ -1,6 +1,18 @@
 import type { UIMessage } from 'ai';
 import { isToolPart } from '../messages/ui-part.ts';
-import type { ToolPart } from '../messages/ui-part.ts';
+import type { ToolPart, UIPart } from '../messages/ui-part.ts';
+
+const ANSWERED: ReadonlySet<string> = new Set(['approval-responded', 'output-available', 'output-error']);
+
+/** Returns a message with its decided and answered calls only: the server has the rest. */
+export function answersOf({ id, role, parts }: UIMessage): UIMessage {
+  return { id, role, parts: parts.filter((part) => isToolPart(part) && ANSWERED.has(part.state)) };
+}
+
+/** True for a call that waits for an answer of the page, in a response that is not at work. */
+export function isQuestion(part: UIPart): boolean {
+  return isToolPart(part) && part.state === 'input-available' && !part.providerExecuted;
+}
 
 /** True when a message of the page has a decision or an answer for which the message of the server still waits. */
 export function hasNewAnswer(message: UIMessage, known: UIMessage | undefined): boolean {
@@ -10,8 +22,8 @@ export function hasNewAnswer(message: UIMessage, known: UIMessage | undefined): 
   return calls.some((call) => waiting.some((other) => isAnswerTo(other, call)));
 }
 
-function isWaiting({ state, providerExecuted }: ToolPart): boolean {
-  return state === 'approval-requested' || (state === 'input-available' && !providerExecuted);
+function isWaiting(call: ToolPart): boolean {
+  return call.state === 'approval-requested' || isQuestion(call);
 }
 
 function isAnswerTo(waiting: ToolPart, { toolCallId, state }: ToolPart): boolean {
