@@ -3,4 +3,4 @@ export type { ToUIMessagesOptions } from './messages/to-ui-messages.ts';
 export type { ExecutionMetadata } from './messages/execution-metadata.ts';
 export { withoutSteered } from './messages/without-steered.ts';
 export { chunksBetween } from './chunks/chunks-between.ts';
-export type { ChunksBetweenOptions, MessageDifference } from './chunks/chunks-between.ts';
+export type { ChunksBetweenOptions, MessageDifference } from './chunks/message-difference.ts';

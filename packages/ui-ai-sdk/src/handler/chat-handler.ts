@@ -3,7 +3,7 @@ import type { AgentDefinition, AgentState, Clock } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { SessionWatcher } from '@holdfast/core/channel';
 import type { SessionView } from '@holdfast/core/channel';
-import { executionIdIn } from '../messages/message-ids.ts';
+import { executionIdIn } from '../wire/execution-id.ts';
 import { digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
@@ -12,7 +12,7 @@ import type { ChatParts } from './chat.ts';
 import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
 import { checkLimits, checkOptions } from './chat-options.ts';
 import type { ChatHandlerOptions, ChatName, ChatUser } from './chat-options.ts';
-import { isAtWork, messagesOfViews } from './chat-view.ts';
+import { errorToRetry, isAtWork, messagesOfViews } from './chat-view.ts';
 import type { MessagesOf } from './chat-view.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
@@ -282,8 +282,10 @@ function defaultSessionId({ owner, chatId }: ChatName): string {
   return `${owner.replaceAll('%', '%25').replaceAll('/', '%2F')}/${chatId}`;
 }
 
-function failureWithCode({ execution }: AgentState): string {
-  const code = execution?.errors.at(-1)?.code;
+function failureWithCode(state: AgentState): string {
+  const { execution } = state;
+  const errors = [...(execution?.latestStep?.errors ?? []), ...(execution?.errors ?? [])];
+  const code = (errorToRetry(state) ?? errors.at(-1))?.code;
   return code === undefined ? 'The response failed.' : `The response failed: ${code}.`;
 }
 

@@ -1,8 +1,8 @@
-import type { AgentState } from '@holdfast/core';
+import type { AgentState, ErrorRecord, Waiting } from '@holdfast/core';
 import type { SessionView } from '@holdfast/core/channel';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
-import { executionIdIn } from '../messages/message-ids.ts';
+import { executionIdIn } from '../wire/execution-id.ts';
 import { toUIMessages } from '../messages/to-ui-messages.ts';
 import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 
@@ -48,9 +48,16 @@ function waitsForPerson({ status, execution }: AgentState): boolean {
   const waiting = execution?.waiting ?? [];
   return waiting.some(
     (each) =>
-      each.type === 'approval' ||
-      each.type === 'answer' ||
-      each.type === 'input' ||
-      (each.type === 'retry' && each.until === undefined),
+      each.type === 'approval' || each.type === 'answer' || each.type === 'input' || isManualRetry(each),
   );
+}
+
+/** Returns the error for which an execution waits for `retry()`, such as one about an invalid API key. */
+export function errorToRetry({ status, execution }: AgentState): ErrorRecord | undefined {
+  if (status !== 'suspended') return undefined;
+  return execution?.waiting.find(isManualRetry)?.error;
+}
+
+function isManualRetry(waiting: Waiting): waiting is Extract<Waiting, { readonly type: 'retry' }> {
+  return waiting.type === 'retry' && waiting.until === undefined;
 }

@@ -5,7 +5,7 @@ import type { FinishReason, UIMessage } from 'ai';
 import { digestOf } from '../wire/digest.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import type { MessagesOf } from './chat-view.ts';
-import { isAtWork, messageOfExecution } from './chat-view.ts';
+import { errorToRetry, isAtWork, messageOfExecution } from './chat-view.ts';
 
 /** The response that a reader follows. */
 export type ResponseTarget =
@@ -105,7 +105,9 @@ function endOf(
     case 'stopped':
       return { type: 'end', finishReason: 'interrupted', chat };
     case 'suspended':
-      return { type: 'end', finishReason: 'tool-calls', chat };
+      return errorToRetry(state)
+        ? { type: 'end', finishReason: 'error', error: describeFailure(state), chat }
+        : { type: 'end', finishReason: 'tool-calls', chat };
     default:
       return { type: 'end', finishReason: finishReasonOf(state), chat };
   }

@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
-import { chunksBetween } from '../chunks/chunks-between.ts';
+import { messageDifference } from '../chunks/message-difference.ts';
 import { eventBetween } from '../wire/response-event.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import { EVENT_STREAM_HEADERS, serverSentEvent } from '../wire/server-sent-events.ts';
@@ -55,7 +55,7 @@ type ChunkText =
   | { readonly type: 'restart' };
 
 function chunkText(shown: UIMessage | undefined, wanted: UIMessage, isNewStream: boolean): ChunkText {
-  const difference = chunksBetween(shown, wanted, { isNewStream });
+  const difference = messageDifference(shown, wanted, { isNewStream });
   if (difference.type === 'restart') return difference;
   return { type: 'chunks', shown: difference.shown, text: texts(difference.chunks) };
 }

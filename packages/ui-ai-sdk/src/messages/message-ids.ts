@@ -1,15 +1,10 @@
 import type { AgentState, Message } from '@holdfast/core';
 import { executionIdOf } from '@holdfast/core/engine';
+import { executionIdIn } from '../wire/execution-id.ts';
 
 /** Returns the id of a UI message whose id an earlier message has: the same id with a number. */
 export function numberedId(id: string, number: number): string {
   return `${id}:${number}`;
-}
-
-/** Returns the id of the execution whose UI message has this id, with or without a number. */
-export function executionIdIn(messageId: string): string {
-  const [executionId = messageId] = messageId.split(':', 1);
-  return executionId;
 }
 
 /** Returns the messages of a state that a page shows as one: a message of the user, or all messages of an execution. */

@@ -1,5 +1,3 @@
-import { HoldfastError, systemClock } from '@holdfast/core';
-import { pause } from '@holdfast/core/engine';
 import { readServerSentEvents } from '../wire/server-sent-events.ts';
 
 /** The headers of a request. */
@@ -20,12 +18,16 @@ export interface ConnectionOptions {
 }
 
 /** A request that the server refused. */
-export class ChatResponseError extends HoldfastError {
+export class ChatResponseError extends Error {
+  override readonly name = 'ChatResponseError';
+  /** The code of the error, such as `CHAT_RATE_LIMITED`. */
+  readonly code: string;
   /** The HTTP status. */
   readonly status: number;
 
   constructor(status: number, code: string, message: string) {
-    super(code, message);
+    super(message);
+    this.code = code;
     this.status = status;
   }
 }
@@ -96,7 +98,7 @@ export class ChatConnection {
 
   /** Waits before another attempt; longer after each one. @throws the signal's reason. */
   async pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    await pause(systemClock, Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), signal);
+    await pause(Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), signal);
     signal?.throwIfAborted();
   }
 
@@ -156,4 +158,12 @@ async function errorOf(response: Response): Promise<ChatResponseError> {
   const message =
     typeof error?.message === 'string' ? error.message : `The server replied with status ${status}.`;
   return new ChatResponseError(status, code, message);
+}
+
+/** Resolves after a time, or when the signal aborts. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  signal?.addEventListener('abort', () => resolve(), { once: true });
+  return promise.finally(() => clearTimeout(timer));
 }

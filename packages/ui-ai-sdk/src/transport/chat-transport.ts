@@ -1,13 +1,13 @@
-import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { executionIdIn } from '../messages/message-ids.ts';
+import { executionIdIn } from '../wire/execution-id.ts';
 import { answersOf, hasNewAnswer } from './answers.ts';
-import { ChatConnection } from './chat-connection.ts';
+import { ChatConnection, ChatResponseError } from './chat-connection.ts';
 import type { ConnectionOptions } from './chat-connection.ts';
 import { ChatRecord, chatPath } from './chat-record.ts';
 import { openStream, streamPath } from './chat-stream.ts';
 import type { StreamRequest } from './chat-stream.ts';
 import { chatVersions } from './chat-versions.ts';
+import { checkPageOptions, invalid } from './page-arguments.ts';
 import { PageSync } from './page-sync.ts';
 import type { AttachedChat, ChatHistory } from './page-sync.ts';
 
@@ -15,16 +15,19 @@ import type { AttachedChat, ChatHistory } from './page-sync.ts';
 export interface HoldfastChatTransportOptions extends ConnectionOptions {
   /** Receives each message of the user as soon as the server has it. A refused message never comes here. */
   readonly onSent?: (message: UIMessage, chatId: string) => void;
+  /** Receives the error of an attached chat that the server does not show, such as one of a user who is signed out. */
+  readonly onRefused?: (error: ChatResponseError, chatId: string) => void;
 }
 
-const checkOptions = optionsCheck<HoldfastChatTransportOptions>('HoldfastChatTransport', {
-  api: mustBe.string,
-  headers: mustBe.anything,
-  credentials: mustBe.oneOf(['omit', 'same-origin', 'include']),
-  fetch: mustBe.function,
-  onConnection: mustBe.function,
-  onSent: mustBe.function,
-});
+const OPTIONS = {
+  api: 'a string',
+  headers: 'headers, or a function that returns them',
+  credentials: '"omit", "same-origin" or "include"',
+  fetch: 'a function',
+  onConnection: 'a function',
+  onSent: 'a function',
+  onRefused: 'a function',
+} as const;
 
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0];
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
@@ -43,13 +46,16 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   readonly resumeStreamIsReplay = true;
   private readonly connection: ChatConnection;
   private readonly onSent: HoldfastChatTransportOptions['onSent'];
+  private readonly onRefused: HoldfastChatTransportOptions['onRefused'];
   private readonly chats = new Map<string, ChatRecord<Message>>();
 
-  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
+  /** @throws TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: HoldfastChatTransportOptions = {}) {
-    const { onSent, ...connection } = checkOptions(options);
+    const checked = checkPageOptions('HoldfastChatTransport', options, OPTIONS);
+    const { onSent, onRefused, ...connection } = checked;
     this.connection = new ChatConnection(connection);
     this.onSent = onSent;
+    this.onRefused = onRefused;
   }
 
   /**
@@ -138,7 +144,8 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
    * function that ends it, for `useEffect`.
    */
   attach(chat: AttachedChat<Message>): () => void {
-    checkArgument('The chat of attach', chat, mustBe.objectWith('a chat of the AI SDK', ['resumeStream']));
+    if (typeof chat?.resumeStream !== 'function')
+      throw invalid('Pass a chat of the AI SDK to attach, as in attach(new Chat({ id, transport })).');
     const record = this.chatOf(chat.id);
     const closing = new AbortController();
     const sync = new PageSync<Message>(chat, {
@@ -150,7 +157,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       hasNewAnswers: () => chat.messages.some((message) => record.isAnswered(message)),
     });
     record.sync = sync;
-    sync.run().catch(() => undefined); // closed, or refused: the next request shows the refusal
+    sync.run().catch((error: unknown) => {
+      if (error instanceof ChatResponseError) this.onRefused?.(error, chat.id); // another error: the page was closed
+    });
     return () => {
       closing.abort();
       sync.close();

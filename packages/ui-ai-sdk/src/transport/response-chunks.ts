@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
-import { chunksBetween } from '../chunks/chunks-between.ts';
+import { messageDifference } from '../chunks/message-difference.ts';
 import { messageAfter } from '../wire/response-event.ts';
 import type { ResponseEnd, ResponseEvent } from '../wire/response-event.ts';
 
@@ -56,7 +56,7 @@ class ShownPage {
     if (event.type === 'restart') return this.restart();
     if (event.type !== 'message' && event.type !== 'change') return []; // of a newer release
     this.wanted = messageAfter(this.wanted, event);
-    const difference = chunksBetween(this.shown, this.wanted, { isNewStream: this.isNewStream });
+    const difference = messageDifference(this.shown, this.wanted, { isNewStream: this.isNewStream });
     if (difference.type === 'restart') return this.restart();
     this.isNewStream = false;
     this.shown = difference.shown;
