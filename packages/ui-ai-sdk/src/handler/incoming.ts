@@ -191,6 +191,8 @@ export function isId(value: unknown): value is string {
     typeof value === 'string' &&
     value.length > 0 &&
     value.length <= LONGEST_ID &&
+    value !== '.' && // no URL can have these segments
+    value !== '..' &&
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value)
   );

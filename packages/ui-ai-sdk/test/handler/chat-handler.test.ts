@@ -63,6 +63,7 @@ describe('a request that is refused', () => {
     ['an empty id', message(text, '')],
     ['a long id', message(text, 'm'.repeat(201))],
     ['an id with NUL', message(text, 'm\0')],
+    ['a chat id that no URL can have', messageBody('..', 'm1', 'Hi.')],
     ['an id with a lone surrogate', message(text, '\ud800')],
     ['a chat id with a lone surrogate', { ...message(text), id: '\udc00' }],
     ['a long chat id', { ...message(text), id: 'c'.repeat(201) }],
