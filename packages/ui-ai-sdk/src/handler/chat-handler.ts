@@ -126,7 +126,7 @@ class Handler {
   }
 
   private failure(error: unknown, request: Request): Response {
-    if (error instanceof Response) return error;
+    if (error instanceof Response) return new Response(error.body, error); // its headers can be immutable
     const chatError = toChatError(error);
     if (CHAT_STATUS[chatError.code] >= 500) this.options.onError?.(chatError.cause ?? error, request);
     return errorResponse(chatError);

@@ -121,7 +121,9 @@ describe('a request that is refused', () => {
 
   test('is answered by authorize itself', async () => {
     const authorize = () => Promise.reject(Response.redirect('https://login.example/', 303));
-    await using world = await chatWorld({ driver: scriptedDriver() }, { handler: { authorize } });
+    const allowedOrigins = ['https://app.example'];
+    const handler = { authorize, allowedOrigins };
+    await using world = await chatWorld({ driver: scriptedDriver() }, { handler });
     expect((await world.handler(requestOf('GET', '/c1'))).status).toBe(303);
   });
 
