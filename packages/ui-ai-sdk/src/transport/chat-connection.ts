@@ -116,12 +116,13 @@ export class ChatConnection {
     const merged = new Headers(own);
     for (const [name, value] of new Headers(headers)) merged.set(name, value);
     if (body) merged.set('content-type', 'application/json');
+    const content = body && { body: JSON.stringify(body) }; // throws for a value that no repetition can send
     try {
       const response = await fetch(`${api}${path}`, {
         method,
         headers: merged,
         credentials,
-        ...(body && { body: JSON.stringify(body) }),
+        ...content,
         ...(signal && { signal }),
       });
       this.report(!isPassing(response.status));

@@ -203,3 +203,10 @@ test('a page that reads a response holds no other connection', async () => {
     await vi.waitFor(() => expect(openWatches()).toBe(1), { timeout: 20_000 });
   }
 });
+
+test('a message that is not JSON fails at once', async () => {
+  await using world = await chatWorld({ driver: scriptedDriver('One.') });
+  const { chat } = world.page('c1');
+  await chat.sendMessage({ text: 'Hi.', metadata: { amount: 5n } });
+  expect([chat.status, chat.error?.name]).toEqual(['error', 'TypeError']);
+});
