@@ -115,11 +115,13 @@ export async function expectedState(
 }
 
 /**
- * True when the item must wait for the end of the execution: an execution that only has to finish responds to no more
- * messages.
+ * True when the item must wait for the end of the execution: an execution that only has to finish, or was stopped before
+ * it began, responds to no more messages.
  */
 export function mustWaitForEnd(state: AgentState, { content }: EnqueuedItem): boolean {
-  return isJsonObject(content) && content['type'] === 'message' && nextAction(state).type === 'finish';
+  if (!isJsonObject(content) || content['type'] !== 'message') return false;
+  const isStopped = state.hasActiveExecution && state.execution?.continuation.wasForceStopped === true;
+  return isStopped || nextAction(state).type === 'finish';
 }
 
 /**
