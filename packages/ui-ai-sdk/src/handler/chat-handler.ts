@@ -97,7 +97,7 @@ class Handler {
 
   async serve(request: Request): Promise<Response> {
     const cors = corsHeaders(request, this.origins);
-    if (request.method === 'OPTIONS') return preflightResponse(cors);
+    if (request.method === 'OPTIONS') return preflightResponse(request, cors);
     const response = await this.respond(request).catch((error: unknown) => this.failure(error, request));
     return withHeaders(response, cors);
   }
@@ -208,10 +208,18 @@ class Handler {
     continued?: UIMessage,
   ): Response {
     const { clock, messagesOf } = this;
-    const { describeFailure = failureWithCode } = this.options;
+    const { describeFailure = failureWithCode, onError } = this.options;
+    const describe = (state: AgentState): string => {
+      try {
+        return describeFailure(state);
+      } catch (error) {
+        onError?.(error, request);
+        return failureWithCode(state);
+      }
+    };
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
     const views = this.views(chat, request);
-    const response = followResponse(views, target, { messagesOf, describeFailure, hasMessage });
+    const response = followResponse(views, target, { messagesOf, describeFailure: describe, hasMessage });
     const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
     return responseStream(response, format, { clock, onEnd, continued });
   }

@@ -6,7 +6,7 @@ import type { MessageOptions } from './chat-view.ts';
 
 /** The user of a request. */
 export interface ChatUser {
-  /** The owner of the chats: 1 to 1,000 characters. For this user, only chats of this owner exist. */
+  /** The owner of the chats: with the id of the chat at most 999 characters. For this user, only chats of this owner exist. */
   readonly owner: string;
   /** The person, recorded with decisions and answers. Default: the owner. */
   readonly by?: string;
@@ -84,7 +84,10 @@ export const checkOptions = optionsCheck<ChatHandlerOptions>('chatHandler', {
     type: 'string',
   },
   sessionIdOf: mustBe.function,
-  allowedOrigins: { expected: 'an array of origins', accepts: Array.isArray },
+  allowedOrigins: {
+    expected: 'an array of origins, such as ["https://app.example"], without a path or a slash at the end',
+    accepts: (value) => Array.isArray(value) && value.every(isOrigin),
+  },
   limits: mustBe.object,
   messages: mustBe.object,
   acceptsFileUrl: mustBe.function,
@@ -98,3 +101,7 @@ export const checkLimits = optionsCheck<ChatLimits>('limits of chatHandler', {
   requestsPerMinute: mustBe.wholeNumber(1),
   streams: mustBe.wholeNumber(1),
 });
+
+function isOrigin(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value;
+}

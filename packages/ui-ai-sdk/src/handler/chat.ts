@@ -1,4 +1,4 @@
-import { editMessage, hasErrorCode, regenerate } from '@holdfast/core';
+import { editMessage, hasErrorCode, regenerate, retry } from '@holdfast/core';
 import type {
   AgentDefinition,
   AgentSession,
@@ -18,7 +18,7 @@ import { digestOf } from '../wire/digest.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
-import { isAtWork } from './chat-view.ts';
+import { errorToRetry, isAtWork } from './chat-view.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import type { ChatCommand, IncomingMessage } from './incoming.ts';
 
@@ -119,14 +119,18 @@ export class Chat {
     return this.runtime.delete(this.sessionId);
   }
 
-  /** Copies the chat, up to a message of the page or as a whole. */
+  /** Copies the chat, up to a message of the page or as a whole. A copy up to a message of the user responds to it. */
   async fork(copy: string, messageId: string | undefined): Promise<void> {
     const { state } = await this.runtime.get(this.sessionId);
     const atMessage = messageId === undefined ? undefined : shownAs(state, messageId).at(-1)?.id;
-    await this.runtime.fork(this.sessionId, {
-      sessionId: copy,
-      ...(atMessage !== undefined && { atMessage }),
-    });
+    const place = atMessage === undefined ? {} : { atMessage };
+    try {
+      await this.runtime.fork(this.sessionId, { sessionId: copy, ...place });
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_CONFLICT')) throw chatExists(error);
+      throw error;
+    }
+    await this.parts.engine.wake(copy);
   }
 
   /** Wakes a worker. The page repeats a request whose wake-up failed: what it sent waits in the session. */
@@ -141,9 +145,17 @@ export class Chat {
   private async send(message: IncomingMessage, hasStream: boolean): Promise<ResponseTarget> {
     const { id } = message;
     const isNew = await this.enqueue(itemOf(message), id);
+    await this.retryWaiting();
     await this.wake();
     const gone = isNew || (await this.hasMessage(id)) ? undefined : await this.lastResponse();
     return gone ?? { type: 'message', messageId: id, hasStream };
+  }
+
+  /** Repeats an inference that waits for `retry()`: a user who sends another message tries again. */
+  private async retryWaiting(): Promise<void> {
+    const { state } = await this.runtime.get(this.sessionId);
+    if (errorToRetry(state))
+      await this.runtime.execute(this.sessionId, retry(), { steps: 'later', whenBusy: 'enqueue' });
   }
 
   /** Replaces a message, wherever it stands. A message in the inbox has no response yet. */
@@ -305,4 +317,8 @@ function shownAs(state: AgentState, messageId: string): readonly Message[] {
   const messages = messagesShownAs(state, messageId);
   if (messages.length > 0) return messages;
   throw new ChatRequestError('CHAT_CHANGED', 'This message is not in the chat. Load the messages again.');
+}
+
+function chatExists(cause: unknown): ChatRequestError {
+  return new ChatRequestError('CHAT_EXISTS', 'A chat with the id of the copy exists.', { cause });
 }

@@ -31,14 +31,16 @@ export function corsHeaders(request: Request, allowed: readonly string[]): Recor
 }
 
 /** Returns the response to the question of a browser whether a page may send a request. */
-export function preflightResponse(headers: Record<string, string>): Response {
+export function preflightResponse(request: Request, headers: Record<string, string>): Response {
   const methods = 'GET, POST, DELETE';
+  const isAllowed = 'access-control-allow-origin' in headers;
+  const asked = isAllowed ? request.headers.get('access-control-request-headers') : null;
   return new Response(null, {
     status: 204,
     headers: {
       ...headers,
       'access-control-allow-methods': methods,
-      'access-control-allow-headers': 'authorization, content-type',
+      'access-control-allow-headers': asked ?? 'authorization, content-type',
       'access-control-max-age': '600',
     },
   });

@@ -12,7 +12,10 @@ export async function readBody(request: Request, limit: number): Promise<Readonl
   const value = parsed(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Readonly<Record<string, unknown>>;
-  throw new ChatRequestError('CHAT_REQUEST_INVALID', 'The body must be a JSON object.');
+  throw new ChatRequestError(
+    'CHAT_REQUEST_INVALID',
+    'The body must be a JSON object, and nothing may read it before the chat.',
+  );
 }
 
 async function textOf({ body, headers }: Request, limit: number): Promise<string> {

@@ -64,6 +64,7 @@ export class ChatRecord<Message extends UIMessage> {
   /** Records the messages that the page has loaded. */
   load({ messages, isAtWork }: ChatHistory<Message>): void {
     for (const message of messages) if (message.role === 'assistant') this.add(message);
+    this.last = messages.findLast(({ role }) => role === 'assistant');
     this.isOutdated = false;
     const { last } = this;
     this.questionId = !isAtWork && last?.parts.some(isQuestion) ? last.id : undefined;

@@ -29,6 +29,9 @@ const OPTIONS = {
   onRefused: 'a function',
 } as const;
 
+/** After a refusal, the page waits as long as after so many connections that failed. */
+const REFUSED_ATTEMPTS = 3;
+
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0];
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
 
@@ -69,6 +72,8 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const message = trigger === 'submit-message' ? this.messageToSend(messages, messageId) : undefined;
     const isResponse = message?.role === 'assistant';
     const sent = isResponse ? undefined : message;
+    // A repeated request must not regenerate twice: the server needs to know which response the page had.
+    if (trigger === 'regenerate-message' && chat.last === undefined) await this.load(chatId);
     if (sent) chat.unsent.set(sent.id, sent);
     const { chunks } = await openStream(this.connection, chat, {
       method: 'POST',
@@ -157,9 +162,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       hasNewAnswers: () => chat.messages.some((message) => record.isAnswered(message)),
     });
     record.sync = sync;
-    sync.run().catch((error: unknown) => {
-      if (error instanceof ChatResponseError) this.onRefused?.(error, chat.id); // another error: the page was closed
-    });
+    void this.keepCurrent(sync, chat.id, closing.signal);
     return () => {
       closing.abort();
       sync.close();
@@ -173,6 +176,19 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
    */
   readonly hasNewAnswers = ({ messages }: { readonly messages: readonly UIMessage[] }): boolean =>
     this.answeredMessage(messages) !== undefined;
+
+  /** Follows a chat until the signal aborts. After a refusal, such as that of an expired sign-in, it tries again. */
+  private async keepCurrent(sync: PageSync<Message>, chatId: string, signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        return await sync.run();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ChatResponseError) this.onRefused?.(error, chatId);
+        await this.connection.pauseAfter(attempt + REFUSED_ATTEMPTS, signal).catch(() => undefined);
+      }
+    }
+  }
 
   /** Returns the last response, if it has a new answer. Messages that joined its run can stand behind it. */
   private answeredMessage<Any extends UIMessage>(messages: readonly Any[]): Any | undefined {

@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import type { ChatConnection } from './chat-connection.ts';
 import type { ChatRecord } from './chat-record.ts';
@@ -21,7 +22,7 @@ export async function* chatVersions(
     const visible = whileVisible(AbortSignal.any([signal, streams.signal]));
     try {
       for await (const event of watch(connection, chat, visible.signal)) {
-        attempt = -1;
+        if ((event as ChatVersion).version > 0) attempt = -1;
         yield event as ChatVersion;
       }
     } catch (error) {
@@ -42,5 +43,6 @@ async function* watch(
   signal: AbortSignal,
 ): AsyncGenerator<unknown, void, undefined> {
   const response = await connection.request({ method: 'GET', path: `${path}/watch`, signal });
+  if (response.status === 204) yield { version: 0, isAtWork: false, digest: digestOf([]) }; // there is no such chat
   yield* connection.events(response, signal);
 }

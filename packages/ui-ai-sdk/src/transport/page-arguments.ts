@@ -15,7 +15,7 @@ const HAS_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
 export function checkPageOptions<Options extends object>(
   name: string,
   options: Options,
-  expected: Readonly<Record<keyof Options & string, keyof typeof HAS_TYPE & string>>,
+  expected: Readonly<Record<keyof Options & string, string>>,
 ): Options {
   for (const [option, value] of Object.entries(options)) {
     const type: string | undefined = expected[option as keyof Options & string];

@@ -39,6 +39,8 @@ export interface SyncSource<Message extends UIMessage> {
 
 /** The milliseconds after which a page whose stream has just ended is looked at again. */
 const SETTLE_PAUSE = 50;
+/** The milliseconds until a page whose load was refused tries again. */
+const REFUSED_PAUSE = 5_000;
 
 /**
  * Keeps a page current while it reads no stream: it loads the messages when another page or a worker has changed the
@@ -85,9 +87,10 @@ export class PageSync<Message extends UIMessage> {
     clearTimeout(this.timer);
   }
 
-  private checkSoon(): void {
+  private checkSoon(pause = SETTLE_PAUSE): void {
     clearTimeout(this.timer);
-    if (!this.isOver) this.timer = setTimeout(() => void this.check().catch(() => undefined), SETTLE_PAUSE);
+    if (this.isOver) return;
+    this.timer = setTimeout(() => void this.check().catch(() => this.checkSoon(REFUSED_PAUSE)), pause);
   }
 
   private get isBusy(): boolean {
