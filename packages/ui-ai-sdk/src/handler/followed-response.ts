@@ -46,38 +46,61 @@ export async function* followResponse(
   target: ResponseTarget,
   parts: FollowParts,
 ): AsyncGenerator<FollowedResponse, void, undefined> {
-  let executionId = target.type === 'execution' ? target.executionId : undefined;
+  const executionOf = executionFinder(target, parts);
   let isUnchanged = target.type === 'execution' && target.isUnchanged === true;
   let metadata: unknown;
   for await (const view of views) {
-    const { state } = view.session;
-    if (target.type === 'execution' && !(target.isReady?.(state) ?? true)) continue;
-    const messages = parts.messagesOf(view);
-    if (executionId === undefined && target.type === 'message') {
-      const message = lastWithId(state, target.messageId);
-      if (message === undefined) {
-        if (!view.isSaved || (await parts.hasMessage(target.messageId))) continue;
-        yield { message: undefined, end: DISCARDED };
-        return;
-      }
-      const isSteered = !messages.some(({ id, role }) => id === target.messageId && role === 'user');
-      if (isSteered && target.hasStream) {
-        yield { message: undefined, end: { type: 'end', finishReason: 'other' } };
-        return;
-      }
-      executionId = executionIdOf(message) ?? state.executionId;
+    const execution = await executionOf(view);
+    if (execution === undefined) continue;
+    if (typeof execution !== 'string') {
+      yield { message: undefined, end: execution };
+      return;
     }
-    if (executionId === undefined) continue;
-    const found = messageOfExecution(messages, executionId);
-    // The state has the facts of its last execution only.
+    const messages = parts.messagesOf(view);
+    const found = messageOfExecution(messages, execution);
+    // A state has the facts of its last execution only. A message keeps the ones that it had when another one begins.
     const isBare = found !== undefined && found.metadata === undefined && metadata !== undefined;
     const message = isBare ? { ...found, metadata } : found;
     metadata = message?.metadata;
-    const end = endOf(view, executionId, messages, parts);
+    const end = endOf(view, execution, messages, parts);
     yield { message, end: end && isUnchanged ? withoutEffect(end) : end };
     if (end) return;
     isUnchanged = false;
   }
+}
+
+/** Returns the execution of a response in a view, or the end of a response that never begins; `undefined` before either. */
+type FindExecution = (view: SessionView) => Promise<string | ResponseEnd | undefined>;
+
+function executionFinder(target: ResponseTarget, parts: FollowParts): FindExecution {
+  if (target.type === 'message') return executionOfMessage(target, parts);
+  const { executionId, isReady = () => true } = target;
+  return async ({ session }) => (isReady(session.state) ? executionId : undefined);
+}
+
+/** Finds the execution that takes a message in. */
+function executionOfMessage(
+  { messageId, hasStream }: Extract<ResponseTarget, { readonly type: 'message' }>,
+  { messagesOf, hasMessage }: FollowParts,
+): FindExecution {
+  let executionId: string | undefined;
+  let message: Message | undefined;
+  let searched: AgentState['messages'] | undefined;
+  return async (view) => {
+    const { state } = view.session;
+    if (executionId !== undefined) return executionId;
+    // Many views have the same conversation, and only another text of the model.
+    if (state.messages !== searched) message = lastWithId(state, messageId);
+    searched = state.messages;
+    if (message === undefined) {
+      const isWaiting = !view.isSaved || (await hasMessage(messageId));
+      return isWaiting ? undefined : DISCARDED;
+    }
+    const isShown = messagesOf(view).some(({ id, role }) => id === messageId && role === 'user');
+    if (hasStream && !isShown) return STEERED;
+    executionId = executionIdOf(message) ?? state.executionId;
+    return executionId;
+  };
 }
 
 function lastWithId({ messages }: AgentState, messageId: string): Message | undefined {
@@ -119,6 +142,9 @@ const DISCARDED: ResponseEnd = {
   finishReason: 'error',
   error: 'The message is no longer in the chat: an earlier message was edited or answered again.',
 };
+
+/** The end for a message that a running execution has taken in: the other stream of the page shows it. */
+const STEERED: ResponseEnd = { type: 'end', finishReason: 'other' };
 
 /** Returns the end of a request without an effect. `interrupted` keeps a page from sending it again for ever. */
 function withoutEffect(end: ResponseEnd): ResponseEnd {
