@@ -1,13 +1,13 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import { browserOfFile, hasBrowser } from './support/browser.ts';
 import { ChatReply } from './support/chat-client.ts';
 import { lastText } from './support/chat-page.ts';
 import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
-const browser = browserOfFile();
+const browser = browserOfBlock();
 
-describe.skipIf(!hasBrowser).each(CHAT_STORES)('a chat on $name', (tested) => {
+describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a chat on $name', (tested) => {
   const store = storeOfBlock(tested);
 
   test('is deleted during a response, and can begin anew', async () => {

@@ -1,11 +1,11 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { browserOfFile, hasBrowser } from './support/browser.ts';
 import { EFFORT, SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
-const browser = browserOfFile();
+const browser = browserOfBlock();
 
-describe.skipIf(!hasBrowser).each(SHARED_STORES)('a chat on $name', (tested) => {
+describe.skipIf(isWithoutChromium).each(SHARED_STORES)('a chat on $name', (tested) => {
   const store = storeOfBlock(tested);
   const measured: string[] = [];
   afterAll(() => {

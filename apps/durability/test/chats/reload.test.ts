@@ -1,11 +1,11 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import { browserOfFile, hasBrowser } from './support/browser.ts';
 import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
-const browser = browserOfFile();
+const browser = browserOfBlock();
 
-describe.skipIf(!hasBrowser).each(CHAT_STORES)('a reload on $name', (tested) => {
+describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a reload on $name', (tested) => {
   const store = storeOfBlock(tested);
 
   test('while text streams', async () => {

@@ -1,12 +1,12 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import { browserOfFile, hasBrowser } from './support/browser.ts';
 import { SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
-const browser = browserOfFile();
+const browser = browserOfBlock();
 
 /** Pages with the transport of the AI SDK alone. */
-describe.skipIf(!hasBrowser).each(SHARED_STORES)('a page without Holdfast on $name', (tested) => {
+describe.skipIf(isWithoutChromium).each(SHARED_STORES)('a page without Holdfast on $name', (tested) => {
   const store = storeOfBlock(tested);
 
   test('sends, streams, reconnects after a reload, and decides', async () => {

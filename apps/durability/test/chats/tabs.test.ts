@@ -1,12 +1,12 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { browserOfFile, hasBrowser } from './support/browser.ts';
 import { lastText } from './support/chat-page.ts';
 import { CHAT_STORES, EFFORT, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
-const browser = browserOfFile();
+const browser = browserOfBlock();
 
-describe.skipIf(!hasBrowser).each(CHAT_STORES)('two tabs on $name', (tested) => {
+describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (tested) => {
   const store = storeOfBlock(tested);
   const stops: number[] = [];
   afterAll(() => {

@@ -1,19 +1,10 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import {
-  hasNoBrowser,
-  isTaken,
-  log,
-  openPage,
-  pill,
-  state,
-  write,
-  PAGE_TIMEOUT,
-  useBrowser,
-} from '../support/page.ts';
+import { isTaken, log, openPage, pill, state, write, PAGE_TIMEOUT } from '../support/page.ts';
 import { serveHere, storeLongSession } from '../support/served-here.ts';
 
-describe.skipIf(hasNoBrowser).concurrent('a page with 2,000 messages', { timeout: PAGE_TIMEOUT }, () => {
-  const browser = useBrowser();
+describe.skipIf(isWithoutChromium).concurrent('a page with 2,000 messages', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = browserOfBlock();
   test('loads none of them again in a turn', async () => {
     await using served = await serveHere();
     const sessionId = await storeLongSession(served.playground, 2_000);

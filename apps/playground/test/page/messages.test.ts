@@ -1,3 +1,4 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -5,14 +6,12 @@ import { ChatClient } from '../support/chat-client.ts';
 import {
   button,
   field,
-  hasNoBrowser,
   isTaken,
   log,
   openPage,
   openTabBeside,
   PAGE_TIMEOUT,
   pill,
-  useBrowser,
   write,
 } from '../support/page.ts';
 import { dataFolder, serve } from '../support/playground-process.ts';
@@ -20,8 +19,8 @@ import { dataFolder, serve } from '../support/playground-process.ts';
 const portOf = (url: string) => new URL(url).port;
 const sessionOf = (url: string) => decodeURIComponent(new URL(url).hash.slice(2));
 
-describe.skipIf(hasNoBrowser).concurrent('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
-  const browser = useBrowser();
+describe.skipIf(isWithoutChromium).concurrent('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = browserOfBlock();
   async function own(environment: Readonly<Record<string, string>> = {}) {
     const data = await dataFolder();
     const { playground, url } = await serve(['--data', data, '--port', '0'], environment);

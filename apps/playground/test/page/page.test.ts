@@ -1,13 +1,14 @@
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { seriousViolations, sidewaysScroll } from '../support/browser.ts';
-import { hasNoBrowser, openPage, state, PAGE_TIMEOUT, useBrowser } from '../support/page.ts';
+import { openPage, state, PAGE_TIMEOUT } from '../support/page.ts';
 import { endlessParcels, dataFolder, serve } from '../support/playground-process.ts';
 
-describe.skipIf(hasNoBrowser).concurrent('the page', { timeout: PAGE_TIMEOUT }, () => {
-  const browser = useBrowser();
+describe.skipIf(isWithoutChromium).concurrent('the page', { timeout: PAGE_TIMEOUT }, () => {
+  const browser = browserOfBlock();
   let shared: string;
 
   beforeAll(async () => {

@@ -1,7 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { findChromium } from '../../../../vitest.chromium.ts';
-import { complaintsOf, launchBrowser } from 'app-testing';
+import { complaintsOf } from 'app-testing';
 
 /** A page that is open, and what it complains about. */
 export interface OpenPage {
@@ -9,25 +7,8 @@ export interface OpenPage {
   readonly complaints: readonly string[];
 }
 
-const executable = findChromium();
-if (executable === undefined) {
-  if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
-  console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
-}
-
-/** True without Chromium: the tests of the page are then skipped, except in CI. */
-export const hasNoBrowser = executable === undefined;
-
 /** The time limit of a test with a browser, in milliseconds. */
 export const PAGE_TIMEOUT = 300_000;
-
-/** Launches a browser for the tests of a file. */
-export function useBrowser(): () => Browser {
-  let browser: Browser;
-  beforeAll(async () => void (browser = await launchBrowser(executable ?? '')), 60_000);
-  afterAll(() => browser?.close());
-  return () => browser;
-}
 
 /** Opens a page in a browser profile of its own. */
 export async function openPage(
