@@ -78,7 +78,7 @@ function executionFinder(target: ResponseTarget, parts: FollowParts): FindExecut
   return async ({ session }) => (isReady(session.state) ? executionId : undefined);
 }
 
-/** Finds the execution that takes a message in. */
+/** Finds the execution that responds to a message. */
 function executionOfMessage(
   { messageId, hasStream }: Extract<ResponseTarget, { readonly type: 'message' }>,
   { messagesOf, hasMessage }: FollowParts,
@@ -143,7 +143,7 @@ const DISCARDED: ResponseEnd = {
   error: 'The message is no longer in the chat: an earlier message was edited or answered again.',
 };
 
-/** The end for a message that a running execution has taken in: the other stream of the page shows it. */
+/** The end for a message that a running execution has used: the other stream of the page shows it. */
 const STEERED: ResponseEnd = { type: 'end', finishReason: 'other' };
 
 /** Returns the end of a request without an effect. `interrupted` keeps a page from sending it again for ever. */
