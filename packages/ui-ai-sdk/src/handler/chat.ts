@@ -11,7 +11,7 @@ import type {
 import type { SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
-import type { ExecutionSummary, InboxItem } from '@holdfast/core/store';
+import type { InboxItem } from '@holdfast/core/store';
 import { isSameValue } from '../chunks/is-same-value.ts';
 import { messagesShownAs } from '../messages/message-ids.ts';
 import { digestOf } from '../wire/digest.ts';
@@ -19,6 +19,7 @@ import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import { errorToRetry, isAtWork } from './chat-view.ts';
+import type { Summaries } from './chat-view.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import type { ChatCommand, IncomingMessage } from './incoming.ts';
 
@@ -95,7 +96,7 @@ export class Chat {
   }
 
   /** Returns the summaries of the newest executions, by id. */
-  async executions(): Promise<ReadonlyMap<string, ExecutionSummary>> {
+  async executions(): Promise<Summaries> {
     const { executions } = await this.runtime.executions(this.sessionId, { limit: SUMMARIES });
     return new Map(executions.map((summary) => [summary.executionId, summary]));
   }
