@@ -10,7 +10,7 @@ import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 export type MessageOptions = Omit<ToUIMessagesOptions, 'partial' | 'executions'>;
 
 /** The summaries of earlier executions, by id. */
-type Summaries = ReadonlyMap<string, ExecutionSummary>;
+export type Summaries = ReadonlyMap<string, ExecutionSummary>;
 
 /** Returns the UI messages of a view. All readers of a view share them, unless they have summaries of executions. */
 export type MessagesOf = (view: SessionView, executions?: Summaries) => readonly UIMessage[];
