@@ -1,3 +1,4 @@
+import { checkPageBundle } from './page-bundle.ts';
 import { checkSourceMaps } from './source-maps.ts';
 import { installedProject, removeProject } from './project.ts';
 import { RUNTIMES, runProgram } from './runtimes.ts';
@@ -20,6 +21,7 @@ const CHECKS: readonly Check[] = [
     (project) => runProgram(command, project),
   ]),
   ['core on Cloudflare Workers', checkWorkers],
+  ['the chat transport in a page', checkPageBundle],
 ];
 
 const project = await timed('tarballs installed', installedProject);

@@ -14,6 +14,7 @@ const OTHERS = [
   '@ai-sdk/react',
   '@aws-sdk/client-dynamodb',
   '@aws-sdk/client-s3',
+  '@hono/node-server',
   '@types/node',
   '@types/react',
   'ai',
