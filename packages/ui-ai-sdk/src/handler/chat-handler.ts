@@ -4,7 +4,7 @@ import type { UIMessage } from 'ai';
 import { SessionWatcher } from '@holdfast/core/channel';
 import type { SessionView } from '@holdfast/core/channel';
 import { executionIdIn } from '../wire/execution-id.ts';
-import { digestOf } from '../wire/digest.ts';
+import { contentDigestOf, digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
 import { Chat } from './chat.ts';
@@ -17,6 +17,7 @@ import type { MessagesOf } from './chat-view.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import { isId, optionalId, readCommand } from './incoming.ts';
+import type { ChatCommand } from './incoming.ts';
 import { checkOrigin, corsHeaders, preflightResponse } from './origins.ts';
 import { DEFAULT_LIMITS, OwnerUsage } from './owner-usage.ts';
 import type { Limits } from './owner-usage.ts';
@@ -148,8 +149,8 @@ class Handler {
     const command = readCommand(body, (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false);
     const leave = this.usage.openStream(user.owner);
     try {
+      const continued = command.type === 'answer' ? await this.continued(chat, command, url) : undefined;
       const target = await chat.perform(command);
-      const continued = command.type === 'answer' ? command.continued : undefined;
       return this.stream({ request, url, chat }, target, leave, continued);
     } catch (error) {
       leave();
@@ -201,6 +202,20 @@ class Handler {
 
   // Streams
 
+  /** Returns the message from which a response leads on: for events, that of the server if the page has the same. */
+  private async continued(
+    chat: Chat,
+    { continued, known }: Extract<ChatCommand, { readonly type: 'answer' }>,
+    url: URL,
+  ): Promise<UIMessage | undefined> {
+    if (formatOf(url) === 'chunks') return continued;
+    const session = known === undefined ? undefined : await chat.find();
+    if (session === undefined) return undefined;
+    const messages = this.messagesOf({ session, partial: undefined, isSaved: true });
+    const message = messages.find(({ id }) => id === continued.id);
+    return message && contentDigestOf(message) === known ? message : undefined;
+  }
+
   private stream(
     { request, url, chat }: Pick<ChatRequest, 'request' | 'url' | 'chat'>,
     target: ResponseTarget,
@@ -220,8 +235,7 @@ class Handler {
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
     const views = this.views(chat, request);
     const response = followResponse(views, target, { messagesOf, describeFailure: describe, hasMessage });
-    const format: ResponseFormat = url.searchParams.get('format') === 'events' ? 'events' : 'chunks';
-    return responseStream(response, format, { clock, onEnd, continued });
+    return responseStream(response, formatOf(url), { clock, onEnd, continued });
   }
 
   private views(chat: Chat, { signal }: Request): AsyncGenerator<SessionView, void, undefined> {
@@ -311,6 +325,10 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+function formatOf({ searchParams }: URL): ResponseFormat {
+  return searchParams.get('format') === 'events' ? 'events' : 'chunks';
 }
 
 function unknownMethod(): ChatRequestError {

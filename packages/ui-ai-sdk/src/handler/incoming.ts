@@ -35,6 +35,8 @@ export type ChatCommand =
       readonly answers: readonly IncomingAnswer[];
       /** The message that the page continues: as the page shows it, or its answered parts. */
       readonly continued: UIMessage;
+      /** The digest of that message as the server sent it; `undefined` when the page does not have it so. */
+      readonly known: string | undefined;
     }
   | {
       readonly type: 'regenerate';
@@ -64,7 +66,7 @@ export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): Chat
     throw invalid('"trigger" must be "submit-message" or "regenerate-message".');
   const last = body['message'] ?? lastOf(body['messages'], messageId);
   if (!isRecord(last)) throw invalid('The body needs a "message".');
-  if (last['role'] === 'assistant') return readAnswers(last);
+  if (last['role'] === 'assistant') return readAnswers(last, optionalId(body, 'known'));
   const message = readMessage(last, acceptsFileUrl);
   const isEdit = messageId === message.id;
   return isEdit
@@ -146,7 +148,7 @@ function withoutTags(metadata: Members): Members {
 }
 
 /** Reads the decisions and answers of a message. The server uses those that a call still waits for. */
-function readAnswers({ id, metadata, parts }: Members): ChatCommand {
+function readAnswers({ id, metadata, parts }: Members, known: string | undefined): ChatCommand {
   if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
   if (!Array.isArray(parts) || !parts.every(isPart)) throw invalid('The message needs "parts" with types.');
   const calls: readonly Members[] = parts.filter((part) => 'toolCallId' in part);
@@ -155,6 +157,7 @@ function readAnswers({ id, metadata, parts }: Members): ChatCommand {
     decisions: calls.flatMap(readDecision),
     answers: calls.flatMap(readAnswer),
     continued: { id, role: 'assistant', metadata, parts },
+    known,
   };
 }
 

@@ -24,7 +24,7 @@ export function responseStream(
   format: ResponseFormat,
   { continued, ...options }: ResponseStreamOptions,
 ): Response {
-  const texts = format === 'events' ? eventTexts(response) : chunkTexts(response, continued);
+  const texts = format === 'events' ? eventTexts(response, continued) : chunkTexts(response, continued);
   const headers = format === 'events' ? EVENT_STREAM_HEADERS : CHUNK_HEADERS;
   return textStream(texts, headers, options);
 }
@@ -37,8 +37,9 @@ const sharedEventText = sharedResult((shown, wanted) => {
 
 async function* eventTexts(
   response: AsyncIterable<FollowedResponse>,
+  continued: UIMessage | undefined,
 ): AsyncGenerator<string, void, undefined> {
-  let shown: UIMessage | undefined;
+  let shown = continued;
   for await (const { message, end } of response) {
     if (shown && message && message.id !== shown.id) return yield serverSentEvent({ type: 'restart' });
     const text = message && sharedEventText(shown, message);

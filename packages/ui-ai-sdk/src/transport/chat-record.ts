@@ -82,6 +82,11 @@ export class ChatRecord<Message extends UIMessage> {
     return this.confirmation.promise;
   }
 
+  /** Returns the message of the server that a page continues, if the page has it as the server does. */
+  knownFor({ id }: UIMessage): UIMessage | undefined {
+    return this.last?.id === id && !this.isOutdated ? this.last : undefined;
+  }
+
   hasReceived({ id }: UIMessage): boolean {
     return this.received.has(id);
   }

@@ -7,6 +7,8 @@ import { responseChunks } from './response-chunks.ts';
 export interface StreamRequest extends ChatRequestInit {
   /** The message that the page shows and the stream continues. */
   readonly continued?: UIMessage | undefined;
+  /** That message as the server has it. The server may send only what changes from there. */
+  readonly known?: UIMessage | undefined;
   /** Called when the server has the request. */
   readonly onReply?: () => void;
 }
@@ -23,7 +25,7 @@ interface ChatStream {
 export async function openStream(
   connection: ChatConnection,
   chat: ChatRecord<UIMessage>,
-  { continued, onReply, ...request }: StreamRequest,
+  { continued, known, onReply, ...request }: StreamRequest,
 ): Promise<ChatStream> {
   const leave = chat.open(continued);
   try {
@@ -31,6 +33,7 @@ export async function openStream(
     onReply?.();
     const chunks = responseChunks({
       shown: continued,
+      known,
       connect: connectionsOf(connection, chat, request, first),
       pauseAfter: (attempt) => connection.pauseAfter(attempt, request.signal),
       onMessage: (message) => chat.receive(message),

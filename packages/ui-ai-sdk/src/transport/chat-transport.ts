@@ -1,4 +1,5 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { contentDigestOf } from '../wire/digest.ts';
 import { executionIdIn } from '../wire/execution-id.ts';
 import { answersOf, hasNewAnswer } from './answers.ts';
 import { ChatConnection, ChatResponseError } from './chat-connection.ts';
@@ -72,6 +73,9 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     const message = trigger === 'submit-message' ? this.messageToSend(messages, messageId) : undefined;
     const isResponse = message?.role === 'assistant';
     const sent = isResponse ? undefined : message;
+    // The page continues the message that it names. It shows any other one again, from its beginning.
+    const continued = isResponse && message.id === messageId ? message : undefined;
+    const known = continued && chat.knownFor(continued);
     // A repeated request must not regenerate twice: the server needs to know which response the page had.
     if (trigger === 'regenerate-message' && chat.last === undefined) await this.load(chatId);
     if (sent) chat.unsent.set(sent.id, sent);
@@ -87,10 +91,11 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
         messageId,
         message: isResponse ? answersOf(message) : message,
         hasStream: chat.streams.isOpen,
+        known: known && contentDigestOf(known),
         replaces: chat.last && executionIdIn(chat.last.id),
       },
-      // The page continues the message that it names. It shows any other one again, from its beginning.
-      continued: isResponse && message.id === messageId ? message : undefined,
+      continued,
+      known,
       onReply: () => {
         chat.confirm(sent);
         if (sent) this.onSent?.(sent, chatId);

@@ -7,6 +7,8 @@ import type { ResponseEnd, ResponseEvent } from '../wire/response-event.ts';
 export interface ResponseSource {
   /** The message that the page shows and the response continues. */
   readonly shown: UIMessage | undefined;
+  /** That message as the server has it, for a first event that is a change of it. */
+  readonly known: UIMessage | undefined;
   /** Opens a connection: the first one, or one that continues the response with this message. */
   readonly connect: (messageId: string | undefined) => Promise<AsyncIterable<unknown>>;
   /** Waits before another connection. `attempt` counts from 0 after each event. */
@@ -55,7 +57,7 @@ class ShownPage {
     if (event.type === 'end') return this.endWith(event);
     if (event.type === 'restart') return this.restart();
     if (event.type !== 'message' && event.type !== 'change') return []; // of a newer release
-    this.wanted = messageAfter(this.wanted, event);
+    this.wanted = messageAfter(this.wanted ?? this.source.known, event);
     const difference = messageDifference(this.shown, this.wanted, { isNewStream: this.isNewStream });
     if (difference.type === 'restart') return this.restart();
     this.isNewStream = false;

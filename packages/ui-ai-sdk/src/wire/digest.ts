@@ -1,4 +1,5 @@
 import type { UIMessage } from 'ai';
+import { isObject } from '../chunks/is-same-value.ts';
 import type { UIPart } from '../messages/ui-part.ts';
 import { withoutSteered } from '../messages/without-steered.ts';
 
@@ -34,12 +35,30 @@ function partOutline(part: UIPart, role: UIMessage['role']): string {
   return `${type} ${state} ${role === 'user' ? text : text.length}`;
 }
 
+/**
+ * Returns a short text for all that a message has. A page sends that of the message that it continues, and a server with
+ * the same message sends only what changes from there.
+ */
+export function contentDigestOf(message: UIMessage): string {
+  const text = canonicalText(message);
+  return [FIRST, PRIME].map((seed) => (textDigest(text, seed) >>> 0).toString(36)).join('-');
+}
+
+/** Returns the JSON of a value with the members of each object in order, however it was made. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const texts = members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`);
+  return `{${texts.toSorted().join()}}`;
+}
+
 /** The offset and the prime of the 32-bit FNV-1a hash. */
 const FIRST = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-function textDigest(text: string): number {
-  let digest = FIRST;
+function textDigest(text: string, seed = FIRST): number {
+  let digest = seed;
   for (let index = 0; index < text.length; index++) digest = mixed(digest, text.charCodeAt(index));
   return digest;
 }
