@@ -165,7 +165,14 @@ class Handler {
     const { state, version } = view.session;
     const queued = queuedMessages(waiting, state);
     const messages = [...this.messagesOf(view, await chat.executions()), ...queued];
-    return shownMessages({ messages, version, isAtWork: queued.length > 0 || isAtWork(state) });
+    const isBusy = queued.length > 0 || isAtWork(state);
+    const hasFailed = !isBusy && (state.status === 'failed' || errorToRetry(state) !== undefined);
+    return shownMessages({
+      messages,
+      version,
+      isAtWork: isBusy,
+      ...(hasFailed && { failedId: state.executionId }),
+    });
   }
 
   async resumeStream({ request, url, user, chat }: ChatRequest): Promise<Response> {
@@ -271,6 +278,8 @@ interface ShownMessages {
   readonly messages: readonly UIMessage[];
   readonly version: number;
   readonly isAtWork: boolean;
+  /** The id of the last response, if it failed. */
+  readonly failedId?: string | undefined;
 }
 
 function shownMessages(shown: ShownMessages): Response {

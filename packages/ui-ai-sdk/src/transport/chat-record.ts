@@ -18,8 +18,8 @@ export class ChatRecord<Message extends UIMessage> {
   sync: PageSync<Message> | undefined;
   /** The last message of the assistant, as the server has it. */
   last: UIMessage | undefined;
-  /** The id of the last response, when it waited for an answer of the page at the last load. */
-  questionId: string | undefined;
+  /** The id of the last response, when its stream brings more than its message: a call for the page, or an error. */
+  resumeId: string | undefined;
   private streamed: UIMessage | undefined;
   /** True when the page shows messages that the server does not have, until they are loaded. */
   private isOutdated = false;
@@ -62,12 +62,13 @@ export class ChatRecord<Message extends UIMessage> {
   }
 
   /** Records the messages that the page has loaded. */
-  load({ messages, isAtWork }: ChatHistory<Message>): void {
+  load({ messages, isAtWork, failedId }: ChatHistory<Message>): void {
     for (const message of messages) if (message.role === 'assistant') this.add(message);
     this.last = messages.findLast(({ role }) => role === 'assistant');
     this.isOutdated = false;
     const { last } = this;
-    this.questionId = !isAtWork && last?.parts.some(isQuestion) ? last.id : undefined;
+    const questionId = !isAtWork && last?.parts.some(isQuestion) ? last.id : undefined;
+    this.resumeId = failedId ?? questionId;
   }
 
   /** Records that the server has a request of this page, and the message in it. */

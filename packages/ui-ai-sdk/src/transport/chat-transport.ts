@@ -111,7 +111,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     headers,
   }: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> {
     const chat = this.chatOf(chatId);
-    const path = streamPath(chat, chat.questionId); // a response with a question is not at work: only its id leads to it
+    const path = streamPath(chat, chat.resumeId); // that response is not at work: only its id leads to it
     const request: StreamRequest = { method: 'GET', path, headers, signal };
     const { hasResponse, chunks } = await openStream(this.connection, chat, request);
     if (hasResponse) return chunks;
@@ -162,7 +162,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       load: () => this.load(chat.id),
       versions: () => chatVersions(this.connection, record, closing.signal),
       isStreaming: () => record.streams.isOpen,
-      hasQuestion: () => record.questionId !== undefined,
+      mustResume: () => record.resumeId !== undefined,
       unsent: () => [...record.unsent.values()],
       hasNewAnswers: () => chat.messages.some((message) => record.isAnswered(message)),
     });

@@ -20,6 +20,8 @@ export interface ChatHistory<Message extends UIMessage = UIMessage> {
   readonly version: number;
   /** True while a response is at work, or a message waits for one. */
   readonly isAtWork: boolean;
+  /** The id of the last response, if it failed. It need not have a message. */
+  readonly failedId?: string;
 }
 
 /** The functions of a transport that keep a page current. */
@@ -29,8 +31,8 @@ export interface SyncSource<Message extends UIMessage> {
   versions(): AsyncIterable<ChatVersion>;
   /** True while a stream of the chat is open. */
   isStreaming(): boolean;
-  /** True when the last response, as it was loaded, waits for an answer of the page. */
-  hasQuestion(): boolean;
+  /** True when the stream of the last response brings more than its message: a call for the page, or an error. */
+  mustResume(): boolean;
   /** Returns the messages that the server has not confirmed. */
   unsent(): readonly Message[];
   /** True when the page has decisions or answers that the server lacks. */
@@ -65,9 +67,9 @@ export class PageSync<Message extends UIMessage> {
   /** Loads the messages, and follows the chat until `close`. */
   async run(): Promise<void> {
     await this.load();
-    // The stream brings the calls once more, so that `onToolCall` answers those that began while no page was open. Only
-    // now: the page may answer with an error, or with a value that is refused.
-    if (!this.isOver && !this.isBusy && this.source.hasQuestion()) this.resume();
+    // The stream brings the calls once more, so that `onToolCall` answers those that began while no page was open, and the
+    // error of a failure. Only now: the page may answer with an error, or with a value that is refused.
+    if (!this.isOver && !this.isBusy && this.source.mustResume()) this.resume();
     for await (const latest of this.source.versions()) {
       if (this.isOver) return;
       this.latest = latest;

@@ -16,6 +16,8 @@ function failingDriver(...errors: Error[]): Driver {
   };
 }
 
+const PATIENCE = { timeout: 20_000 };
+
 const outOfOrder = () => new HoldfastError('MODEL_OUT_OF_ORDER', 'The model is out of order.');
 const invalidKey = () => new DriverError('authentication', 'The key is invalid.');
 
@@ -42,6 +44,18 @@ describe('a response that fails', () => {
         timeout: 20_000,
       },
     );
+  });
+
+  test('shows its error in a page that is opened later, and no more after the next response', async () => {
+    await using world = await chatWorld({ driver: failingDriver(outOfOrder()) });
+    await world.page('c1', { onError: () => undefined }).chat.sendMessage({ text: 'How?' });
+    const { chat } = world.page('c1', { onError: () => undefined });
+    await vi.waitFor(() => expect(chat.error?.message).toContain('MODEL_OUT_OF_ORDER'), PATIENCE);
+    await chat.sendMessage({ text: 'And now?' });
+    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
+    const { chat: third } = world.page('c1');
+    await vi.waitFor(() => expect(third.messages).toHaveLength(3), PATIENCE);
+    expect(third.error).toBeUndefined();
   });
 
   test('is described although the application fails to describe it', async () => {
