@@ -85,7 +85,7 @@ export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
 export type { StepExecutionFields } from './state/documents/step-execution-document.ts';
 export type { AsJson, ToolExecutionOf } from './loop/tools/typed-execution.ts';
-export { callAfter, pause } from './clock.ts';
+export { callAfter } from './clock.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { ConsoleObserverOptions } from './observe/console-observer.ts';
