@@ -35,8 +35,8 @@ export interface ChatParts {
 
 /** The milliseconds that a new response waits for the end of the one that it replaces. */
 const STOP_TIMEOUT = 15_000;
-/** The seconds that it waits for the worker that still holds the session. */
-const CLAIM_TIMEOUT = 10;
+/** The seconds that it waits for the worker that still holds the session, before it looks at the session again. */
+const CLAIM_TIMEOUT = 1;
 
 /** The number of executions whose facts a page loads. */
 const SUMMARIES = 100;
@@ -250,41 +250,40 @@ export class Chat {
 
   /**
    * Begins another response in place of the last ones. An unfinished one is stopped first. `isDone` recognizes a request
-   * that is repeated because its reply was lost.
+   * that is repeated because its reply was lost, or that another page has sent too: its response is the response.
+   * @throws ChatRequestError `CHAT_BUSY` when the unfinished one does not end.
    */
   private async replace(
     action: SessionAction,
     isDone: (state: AgentState) => boolean,
   ): Promise<ResponseTarget> {
-    const before = (await this.runtime.get(this.sessionId)).state;
-    const { executionId } = before;
-    if (executionId !== undefined && isDone(before)) return { type: 'execution', executionId };
-    const { state } = await this.executeWhenIdle(action);
-    await this.wake();
-    if (state.executionId === undefined) throw noResponse();
-    return { type: 'execution', executionId: state.executionId };
-  }
-
-  /** Executes an action once no execution is active: an active one is stopped. @throws when it does not end. */
-  private async executeWhenIdle(action: SessionAction): Promise<AgentSession> {
     const signal = AbortSignal.timeout(STOP_TIMEOUT);
     const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_TIMEOUT } as const;
-    const { state } = await this.runtime.get(this.sessionId);
-    if (isAtWork(state)) await this.end(signal);
-    try {
-      return await this.runtime.execute(this.sessionId, action, options);
-    } catch (error) {
-      if (!hasErrorCode(error, 'EXECUTION_ACTIVE')) throw error;
+    for (let isRefused = false; !signal.aborted;) {
+      const { state } = await this.runtime.get(this.sessionId);
+      const { executionId } = state;
+      if (executionId !== undefined && isDone(state)) return { type: 'execution', executionId };
+      if (isRefused || isAtWork(state)) await this.end(executionId, signal);
+      try {
+        const begun = (await this.runtime.execute(this.sessionId, action, options)).state.executionId;
+        await this.wake();
+        if (begun === undefined) throw noResponse();
+        return { type: 'execution', executionId: begun };
+      } catch (error) {
+        if (!hasErrorCode(error, 'EXECUTION_ACTIVE') && !hasErrorCode(error, 'SESSION_BUSY')) throw error;
+        isRefused = true; // another request has begun an execution, or a call of the last one is in doubt
+      }
     }
-    await this.end(signal);
-    return this.runtime.execute(this.sessionId, action, options);
+    throw new ChatRequestError('CHAT_BUSY', 'The response at work does not end. Try again in a moment.');
   }
 
-  /** Stops the active execution, and waits for its end. */
-  private async end(signal: AbortSignal): Promise<void> {
-    if (!(await this.stop(undefined))) return;
-    for await (const { session, isSaved } of this.parts.watcher.watch(this.sessionId, { signal }))
-      if (isSaved && !session.state.hasActiveExecution) return;
+  /** Stops an execution, and waits for its end. */
+  private async end(executionId: string | undefined, signal: AbortSignal): Promise<void> {
+    if (!(await this.stop(executionId))) return;
+    for await (const { session, isSaved } of this.parts.watcher.watch(this.sessionId, { signal })) {
+      const { state } = session;
+      if (isSaved && (!state.hasActiveExecution || state.executionId !== executionId)) return;
+    }
   }
 }
 

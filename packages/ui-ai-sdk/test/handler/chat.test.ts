@@ -1,25 +1,8 @@
-import { MemorySessionStore } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
-
-/** A store that calls `after` when it has read a session. */
-function storeWithReads(after: () => Promise<void>): SessionStore {
-  return new Proxy(new MemorySessionStore(), {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      if (name !== 'load' && name !== 'inspect') return member.bind(target) as unknown;
-      return async (...args: unknown[]) => {
-        const result: unknown = await member.apply(target, args);
-        await after();
-        return result;
-      };
-    },
-  });
-}
+import { storeWithReads } from '../support/store-with-reads.ts';
 
 test('a stop counts while a worker takes the message from the inbox', async () => {
   const isCalled = Promise.withResolvers<void>();
