@@ -37,6 +37,8 @@ export interface ChatParts {
 const STOP_TIMEOUT = 15_000;
 /** The seconds that it waits for the worker that still holds the session, before it looks at the session again. */
 const CLAIM_TIMEOUT = 1;
+/** The milliseconds until it looks at the session again, in which workers continue. */
+const RETRY_PAUSE = 50;
 
 /** The number of executions whose facts a page loads. */
 const SUMMARIES = 100;
@@ -271,7 +273,9 @@ export class Chat {
         return { type: 'execution', executionId: begun };
       } catch (error) {
         if (!hasErrorCode(error, 'EXECUTION_ACTIVE') && !hasErrorCode(error, 'SESSION_BUSY')) throw error;
-        isRefused = true; // another request has begun an execution, or a call of the last one is in doubt
+        // Another request has begun an execution, a message waits for one, or a call of the last one is in doubt.
+        isRefused = true;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE));
       }
     }
     throw new ChatRequestError('CHAT_BUSY', 'The response at work does not end. Try again in a moment.');
