@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { STORE_NAMES } from './store-choice.ts';
 import type { StoreEnvironment, StoreName } from './store-choice.ts';
+import { errorText } from './error-text.ts';
 
 /** The settings of every command. */
 export interface Settings {
@@ -150,8 +151,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false }).values;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${message.split('. ')[0]?.replace(/\.$/, '')}.`, { cause: error });
+    throw new UsageError(`${errorText(error).split('. ')[0]?.replace(/\.$/, '')}.`, { cause: error });
   }
 }
 

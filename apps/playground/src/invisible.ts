@@ -1,4 +1,4 @@
-/** Characters that show nothing or reorder others: controls, bidirectional controls, and the like. */
+/** Characters that show nothing, or that reorder other characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const PIECES = /[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+|./gsu;
 

@@ -1,5 +1,6 @@
 import { helpText, readCommand, UsageError } from './command-line.ts';
 import type { Command } from './command-line.ts';
+import { errorText } from './error-text.ts';
 import { printable } from './invisible.ts';
 
 /** Does what the command line asks for; returns the exit code. */
@@ -7,7 +8,7 @@ async function main(): Promise<number> {
   try {
     return await carryOut(readCommand(process.argv.slice(2), process.env));
   } catch (error) {
-    process.stderr.write(`${printable(error instanceof Error ? error.message : String(error))}\n`);
+    process.stderr.write(`${printable(errorText(error))}\n`);
     if (!(error instanceof UsageError)) return 1;
     process.stderr.write('Try --help.\n');
     return 2;

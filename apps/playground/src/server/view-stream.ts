@@ -1,6 +1,7 @@
 import { hasErrorCode } from '@holdfast/core';
 import type { AgentSession } from '@holdfast/core';
 import type { SessionWatcher } from '@holdfast/core/channel';
+import { errorText } from '../error-text.ts';
 import { toSessionView } from '../view/session-view.ts';
 import type { SessionView } from '../view/session-view.ts';
 import { changeBetween } from '../view/view-change.ts';
@@ -21,7 +22,7 @@ export async function* viewEvents(
   } catch (error) {
     if (hasErrorCode(error, 'SESSION_NOT_FOUND')) yield { type: 'gone' };
     else if (!hasErrorCode(error, 'STORE_UNAVAILABLE') && !hasErrorCode(error, 'STORE_THROTTLED'))
-      yield { type: 'unreadable', message: error instanceof Error ? error.message : String(error) };
+      yield { type: 'unreadable', message: errorText(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import { sweep } from '@holdfast/core/engine';
+import { errorText } from '../error-text.ts';
 import { printable } from '../invisible.ts';
 import { leaseSeconds } from '../playground.ts';
 import type { Playground } from '../playground.ts';
@@ -27,6 +28,5 @@ export async function startWork(
 }
 
 function report(error: unknown, sessionId: string): void {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${printable(`The work on session ${sessionId} failed: ${message}`)}\n`);
+  process.stderr.write(`${printable(`The work on session ${sessionId} failed: ${errorText(error)}`)}\n`);
 }

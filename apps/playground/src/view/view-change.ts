@@ -18,7 +18,7 @@ export interface ViewChange {
 /** An event of the stream of views. */
 export type ViewEvent =
   | { readonly type: 'change'; readonly change: ViewChange }
-  /** The session does not exist, or does so no more. */
+  /** There is no such session, or it was deleted. */
   | { readonly type: 'gone' }
   | { readonly type: 'unreadable'; readonly message: string };
 

@@ -7,7 +7,7 @@ import { sessionPath } from '../api.ts';
 /** A session as the server last described it. */
 interface WatchedView {
   readonly view: SessionView | undefined;
-  /** True when the session does not exist, or does so no more. */
+  /** True when there is no such session, or it was deleted. */
   readonly isGone: boolean;
   /** Why the session cannot be read. */
   readonly problem: string | undefined;

@@ -1,0 +1,4 @@
+/** Returns the text of a thrown value. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
