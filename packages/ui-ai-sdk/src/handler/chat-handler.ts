@@ -12,7 +12,7 @@ import type { ChatParts } from './chat.ts';
 import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
 import { checkLimits, checkOptions } from './chat-options.ts';
 import type { ChatHandlerOptions, ChatName, ChatUser } from './chat-options.ts';
-import { errorToRetry, isAtWork, messagesOfViews } from './chat-view.ts';
+import { errorToRetry, hasFailed, isAtWork, messagesOfViews } from './chat-view.ts';
 import type { MessagesOf } from './chat-view.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
@@ -32,7 +32,6 @@ interface ChatRequest {
   readonly request: Request;
   readonly url: URL;
   readonly user: ChatUser;
-  readonly chatId: string;
   readonly chat: Chat;
 }
 
@@ -116,7 +115,7 @@ class Handler {
     }
     const serve = ROUTES[`${request.method} ${action ?? ''}`];
     if (serve === undefined || rest.length > 0) throw unknownMethod();
-    return serve(this, { request, url, user, chatId: named, chat: this.chat(named, user) });
+    return serve(this, { request, url, user, chat: this.chat(named, user) });
   }
 
   /** Returns the segments of the path behind that of the handler. */
@@ -127,7 +126,7 @@ class Handler {
   }
 
   private failure(error: unknown, request: Request): Response {
-    if (error instanceof Response) return new Response(error.body, error); // its headers can be immutable
+    if (error instanceof Response) return error;
     const chatError = toChatError(error);
     if (CHAT_STATUS[chatError.code] >= 500) this.options.onError?.(chatError.cause ?? error, request);
     return errorResponse(chatError);
@@ -166,12 +165,12 @@ class Handler {
     const queued = queuedMessages(waiting, state);
     const messages = [...this.messagesOf(view, await chat.executions()), ...queued];
     const isBusy = queued.length > 0 || isAtWork(state);
-    const hasFailed = !isBusy && (state.status === 'failed' || errorToRetry(state) !== undefined);
+    const isFailed = !isBusy && hasFailed(state);
     return shownMessages({
       messages,
       version,
       isAtWork: isBusy,
-      ...(hasFailed && { failedId: state.executionId }),
+      ...(isFailed && { failedId: state.executionId }),
     });
   }
 

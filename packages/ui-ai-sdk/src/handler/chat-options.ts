@@ -58,7 +58,7 @@ export interface ChatHandlerOptions {
   readonly messages?: MessageOptions;
   /** Returns true for a URL of a file that a user may send. Default: only the content itself, as a `data:` URL. */
   readonly acceptsFileUrl?: (url: URL, user: ChatUser) => boolean;
-  /** Describes a failed execution for the user. Default: its error code. */
+  /** Describes an execution that has failed, or waits for `retry()`, for the user. Default: its error code. */
   readonly describeFailure?: (state: AgentState) => string;
   /** Receives the errors behind responses with a status from 500 on. */
   readonly onError?: (error: unknown, request: Request) => void;

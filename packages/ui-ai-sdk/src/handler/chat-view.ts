@@ -52,6 +52,11 @@ function waitsForPerson({ status, execution }: AgentState): boolean {
   );
 }
 
+/** True when an execution has failed, or only continues after `retry()`. */
+export function hasFailed(state: AgentState): boolean {
+  return state.status === 'failed' || errorToRetry(state) !== undefined;
+}
+
 /** Returns the error for which an execution waits for `retry()`, such as one about an invalid API key. */
 export function errorToRetry({ status, execution }: AgentState): ErrorRecord | undefined {
   if (status !== 'suspended') return undefined;

@@ -5,7 +5,7 @@ import type { FinishReason, UIMessage } from 'ai';
 import { digestOf } from '../wire/digest.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import type { MessagesOf } from './chat-view.ts';
-import { errorToRetry, isAtWork, messageOfExecution } from './chat-view.ts';
+import { hasFailed, isAtWork, messageOfExecution } from './chat-view.ts';
 
 /** The response that a reader follows. */
 export type ResponseTarget =
@@ -122,15 +122,12 @@ function endOf(
   if (state.executionId !== executionId) return { type: 'end', finishReason: 'other' };
   if (isAtWork(state) || !isSaved) return undefined;
   const chat = { version, isAtWork: false, digest: digestOf(messages) };
+  if (hasFailed(state)) return { type: 'end', finishReason: 'error', error: describeFailure(state), chat };
   switch (state.status) {
-    case 'failed':
-      return { type: 'end', finishReason: 'error', error: describeFailure(state), chat };
     case 'stopped':
       return { type: 'end', finishReason: 'interrupted', chat };
     case 'suspended':
-      return errorToRetry(state)
-        ? { type: 'end', finishReason: 'error', error: describeFailure(state), chat }
-        : { type: 'end', finishReason: 'tool-calls', chat };
+      return { type: 'end', finishReason: 'tool-calls', chat };
     default:
       return { type: 'end', finishReason: finishReasonOf(state), chat };
   }

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 /** Options of `textStream`. */
 export interface TextStreamOptions {
   readonly clock: Clock;
-  /** Called once, when the stream has ended or its reader has left. */
+  /** Called when the stream has ended, and when its reader has left: perhaps for both. */
   readonly onEnd: () => void;
 }
 

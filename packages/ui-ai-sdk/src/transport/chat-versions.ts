@@ -22,8 +22,8 @@ export async function* chatVersions(
     const visible = whileVisible(AbortSignal.any([signal, streams.signal]));
     try {
       for await (const event of watch(connection, chat, visible.signal)) {
-        if ((event as ChatVersion).version > 0) attempt = -1;
-        yield event as ChatVersion;
+        if (event.version > 0) attempt = -1;
+        yield event;
       }
     } catch (error) {
       if (signal.aborted || !visible.signal.aborted) throw error;
@@ -41,8 +41,8 @@ async function* watch(
   connection: ChatConnection,
   { path }: ChatRecord<UIMessage>,
   signal: AbortSignal,
-): AsyncGenerator<unknown, void, undefined> {
+): AsyncGenerator<ChatVersion, void, undefined> {
   const response = await connection.request({ method: 'GET', path: `${path}/watch`, signal });
   if (response.status === 204) yield { version: 0, isAtWork: false, digest: digestOf([]) }; // there is no such chat
-  yield* connection.events(response, signal);
+  yield* connection.events(response, signal) as AsyncGenerator<ChatVersion, void, undefined>;
 }
