@@ -19,7 +19,7 @@ export class Gates {
     while (!existsSync(join(this.folder, `${name}.open`)) && !signal.aborted) await pause(POLL_MILLISECONDS);
   }
 
-  /** Opens gates for all who wait, and for all who come. */
+  /** Opens gates, for the agents that wait there and for later ones. */
   open(...names: readonly string[]): void {
     for (const name of names) writeFileSync(join(this.folder, `${name}.open`), '');
   }

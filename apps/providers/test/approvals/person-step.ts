@@ -16,7 +16,7 @@ import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
-/** What a person does with a session. `call` is the id of a tool execution. */
+/** An act of a person on a session. `call` is the id of a tool execution. */
 export type PersonAct =
   | { readonly type: 'send'; readonly text: string }
   | { readonly type: 'approve' | 'deny'; readonly call: string }

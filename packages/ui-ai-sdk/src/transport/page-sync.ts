@@ -27,7 +27,7 @@ export interface ChatHistory<Message extends UIMessage = UIMessage> {
 /** The functions of a transport that keep a page current. */
 export interface SyncSource<Message extends UIMessage> {
   load(): Promise<ChatHistory<Message>>;
-  /** Returns the versions of the chat as they are saved; ends when the chat is gone. */
+  /** Returns the versions of the chat as they are saved; version 0 when there is no such chat. */
   versions(): AsyncIterable<ChatVersion>;
   /** True while a stream of the chat is open. */
   isStreaming(): boolean;

@@ -36,8 +36,8 @@ function partOutline(part: UIPart, role: UIMessage['role']): string {
 }
 
 /**
- * Returns a short text for all that a message has. A page sends that of the message that it continues, and a server with
- * the same message sends only what changes from there.
+ * Returns a short text for all values of a message. A page sends the digest of the message that it continues. When the
+ * message of the server has the same digest, the server sends only the changes of it.
  */
 export function contentDigestOf(message: UIMessage): string {
   const text = canonicalText(message);

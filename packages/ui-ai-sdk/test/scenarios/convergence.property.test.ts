@@ -29,7 +29,7 @@ type Act =
   | 'killWorker'
   | 'pause';
 
-/** What the model does in one call. */
+/** The output of one call of the model. */
 type Answer = 'text' | 'long' | 'add' | 'pay' | 'ask' | 'fail' | 'both';
 
 const acts = fc.array(
