@@ -8,7 +8,9 @@ import type { SessionBusyError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldSession } from '../claim/held-session.ts';
+import { groupByOwner } from '../work/runtime-options.ts';
 import type { WorkParts } from '../work/runtime-options.ts';
+import { callSessionHook } from '../session-events.ts';
 import { workOn } from '../work/session-work.ts';
 import type { SessionTask } from '../work/session-work.ts';
 
@@ -32,6 +34,25 @@ export async function advanceSession(
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     if (isUnreachable(error)) throw error; // the session is due when its claim expires
     return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
+  }
+}
+
+/**
+ * Returns the result for a session that belongs to a lane: the engine wakes it there. Returns `undefined` for other
+ * sessions, and for those that cannot be loaded: the work on them reports the error.
+ */
+export async function routeSession(sessionId: string, parts: WorkParts): Promise<AdvanceResult | undefined> {
+  const { store, cache, hooks, schedule } = parts;
+  if (schedule === groupByOwner) return undefined;
+  try {
+    const stored = await store.load(sessionId, { base: cache.get(sessionId) });
+    if (stored === undefined) return undefined;
+    cache.put(stored);
+    const session = await callSessionHook(hooks, 'afterLoad', stored);
+    const next = { agentName: session.agentName, ...schedule(session) };
+    return next.lane === undefined ? undefined : { outcome: { type: 'yield' }, wake: [], next };
+  } catch {
+    return undefined;
   }
 }
 

@@ -30,6 +30,8 @@ export interface Schedule {
   readonly lane?: string | undefined;
   /** Sessions of a higher priority start first within their lane; default 0. */
   readonly priority?: number | undefined;
+  /** Groups of equal priority take turns within their lane, such as the owners of the sessions. */
+  readonly group?: string | undefined;
 }
 
 /** The result of some work on a session. */
@@ -37,7 +39,7 @@ export interface AdvanceResult {
   readonly outcome: AdvanceOutcome;
   /** Sessions that wait for this one: the engine wakes them. */
   readonly wake: readonly string[];
-  /** The agent of the session, and the lane and priority of the next work. Absent when the session could not be read. */
+  /** The agent of the session, and the schedule of the next work. Absent when the session could not be read. */
   readonly next?: Schedule & { readonly agentName: string };
   /** The error that ended the work. The failure is recorded in the session; `outcome` states when the engine tries it again. */
   readonly error?: unknown;
@@ -57,6 +59,11 @@ export interface AdvanceOptions {
    * `refuse`: never. In both cases the outcome is `isolate` otherwise.
    */
   readonly suspects?: 'alone' | 'refuse' | undefined;
+  /**
+   * True for a wake-up without a lane. When the session belongs to a lane, there is no work: the outcome is `yield`, and
+   * the engine wakes the session in that lane. Default: the work starts in any case.
+   */
+  readonly route?: boolean | undefined;
   /**
    * Receives the events of the run, after the `onEvent` of the runtime. It receives no events of an `IsolatedProcess`: pass
    * `onEvent` to the runtime of that process.
@@ -101,9 +108,10 @@ export interface ServeOptions {
   readonly concurrency?: number | undefined;
   /**
    * Receives each error that `advance` threw or returned. After an error that it threw, the session stays due: a sweep
-   * wakes it, or the engine after a pause. The engine continues when `onError` throws.
+   * wakes it, or the engine after a pause. `sessionId` is `undefined` for an error of the engine's queue. The engine
+   * continues when `onError` throws.
    */
-  readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
+  readonly onError?: ((error: unknown, sessionId: string | undefined) => void) | undefined;
   /**
    * Advances one session at a time in a process of its own, such as `advance` of an `IsolatedProcess`. The engine calls it
    * for sessions with the outcome `isolate`. Without it, the engine tries such a session while it works on no other.

@@ -69,7 +69,10 @@ export interface SessionRuntimeOptions<Context = unknown> {
    * claim three times per lease. While the store does not reply, a save is repeated until the lease ends. Default: 30.
    */
   readonly leaseSeconds?: number;
-  /** Says how engines order and limit the work on a session. Default: no lane, and the priority 0. */
+  /**
+   * Returns the lane, the priority and the group of a session, by which engines order and limit the work. Default: no lane,
+   * the priority 0, and the owner of the session as the group.
+   */
   readonly schedule?: (session: AgentSession) => Schedule;
   /**
    * The number of processes in a row that may die at one step of a session, while they work on no other session, before
@@ -269,7 +272,9 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
 const DEFAULT_CACHE_BYTES = 64_000_000;
-const NO_SCHEDULE: Schedule = Object.freeze({});
+/** The default of `schedule`: owners take turns. */
+export const groupByOwner = ({ owner }: AgentSession): Schedule =>
+  owner === undefined ? {} : { group: owner };
 
 /**
  * Returns the parts of a runtime that every task uses.
@@ -296,7 +301,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     onSaveFailure: options.onSaveFailure ?? 'stop',
     leaseSeconds: options.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-    schedule: options.schedule ?? (() => NO_SCHEDULE),
+    schedule: options.schedule ?? groupByOwner,
     cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
     slots: new WorkSlots(),
   };

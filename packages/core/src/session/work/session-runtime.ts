@@ -27,7 +27,7 @@ import type { AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
 import { toolFactsOf } from './tool-facts.ts';
 import type { InspectedSession } from './tool-facts.ts';
-import { advanceSession } from '../engine/advance-session.ts';
+import { advanceSession, routeSession } from '../engine/advance-session.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { HeldSession } from '../claim/held-session.ts';
@@ -50,6 +50,7 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
   suspects: mustBe.oneOf(['alone', 'refuse']),
+  route: mustBe.boolean,
   onEvent: mustBe.function,
 });
 
@@ -293,7 +294,9 @@ export class SessionRuntime<Context = unknown> {
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
-    const { signal, maxSteps, suspects = 'alone', onEvent } = options;
+    const { signal, maxSteps, suspects = 'alone', route = false, onEvent } = options;
+    const routed = route ? await routeSession(sessionId, this.parts) : undefined;
+    if (routed) return routed;
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };
     const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };

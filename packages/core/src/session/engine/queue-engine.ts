@@ -1,0 +1,95 @@
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import type { Clock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
+import { invalidArgument } from '../../errors.ts';
+import { checkSessionId } from '../store/store-arguments.ts';
+import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from './engine.ts';
+import { INSTANT, SCHEDULE } from './advance-check.ts';
+import { QueueWorker } from './queue-worker.ts';
+import type { LockedSession, WakeUpQueue } from './wake-up-queue.ts';
+
+/** The options of `QueueEngine`. */
+export interface QueueEngineOptions {
+  /** The clock for the instants of wake-ups, and for the renewal of locks; default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
+  /**
+   * The steps of an advance after which the session goes back to its place in the queue. Default: an advance ends when
+   * the session has no more work.
+   */
+  readonly stepsPerTurn?: number | undefined;
+}
+
+const checkOptions = optionsCheck<QueueEngineOptions>(
+  'QueueEngine',
+  { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1) },
+  {
+    concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
+    onError: 'pass it to serve, as in engine.serve(advance, { onError })',
+  },
+);
+const QUEUE = mustBe.objectWith('a queue of wake-ups', ['add', 'take', 'wait', 'finish']);
+const checkWakeOptions = optionsCheck<WakeOptions>(
+  'engine.wake',
+  { at: INSTANT, ...SCHEDULE },
+  {
+    delay: 'set an instant, as in at: Date.now() + 1000',
+    after: 'set an instant, as in at: Date.now() + 1000',
+  },
+);
+const ADVANCE = {
+  ...mustBe.function,
+  expected: 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)',
+};
+const checkServeOptions = optionsCheck<ServeOptions>('engine.serve', {
+  concurrency: mustBe.wholeNumber(1),
+  onError: mustBe.function,
+  isolated: mustBe.function,
+});
+
+/**
+ * An engine whose wake-ups are in a queue. The queue stores and locks; the engine follows the results of the work, renews
+ * the locks, stops its workers and advances suspect sessions alone.
+ */
+export class QueueEngine<Lock extends LockedSession = LockedSession> implements ExecutionEngine {
+  private readonly queue: WakeUpQueue<Lock>;
+  private readonly clock: Clock;
+  private readonly stepsPerTurn: number | undefined;
+  private worker: QueueWorker<Lock> | undefined;
+
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
+  constructor(queue: WakeUpQueue<Lock>, options: QueueEngineOptions = {}) {
+    checkArgument('queue of QueueEngine', queue, QUEUE);
+    const { clock = systemClock, stepsPerTurn } = checkOptions(options);
+    this.queue = queue;
+    this.clock = clock;
+    this.stepsPerTurn = stepsPerTurn;
+  }
+
+  async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
+    checkSessionId(sessionId);
+    const { at = this.clock.now(), ...schedule } = checkWakeOptions(options);
+    await this.queue.add([{ sessionId, at, ...schedule }]);
+  }
+
+  /**
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine
+   * already serves.
+   */
+  async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
+    checkArgument('advance', advance, ADVANCE);
+    const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
+    if (this.worker && !this.worker.isStopped)
+      throw invalidArgument('This engine already serves. Stop it first.');
+    const { queue, clock, stepsPerTurn } = this;
+    const worker = new QueueWorker({ queue, clock, stepsPerTurn, advance, isolated, concurrency, onError });
+    this.worker = worker;
+    worker.start();
+    return { stop: async (stopOptions) => worker.stop(stopOptions) };
+  }
+}
+
+function warn(error: unknown, sessionId: string | undefined): void {
+  const what = sessionId === undefined ? 'The queue of the engine' : `The work on session "${sessionId}"`;
+  // oxlint-disable-next-line no-console -- an error must not be lost when the caller passes no `onError`
+  console.warn(`${what} failed:`, error);
+}
