@@ -37,11 +37,13 @@ import {
   tool,
   toolFor,
   toolResult,
+  systemClock,
   userMessage,
 } from '@holdfast/core';
 import { providerTool, toolMessage, ToolResult } from '@holdfast/core/driver';
-import { ExecutionState, IsolatedProcess, sweep, guardsFor } from '@holdfast/core/engine';
+import { ExecutionState, IsolatedProcess, QueueEngine, sweep, guardsFor } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
+import { MemoryWakeUps } from '../src/session/engine/memory-wake-ups.ts';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
@@ -173,6 +175,7 @@ const rows: readonly Row[] = [
   ['BackedSessionStore.due', {}, (options) => store.due(options)],
   ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
   ['InProcessEngine', {}, (options) => new InProcessEngine(options)],
+  ['QueueEngine', {}, (options) => new QueueEngine(new MemoryWakeUps(systemClock, {}), options)],
   ['IsolatedProcess', {}, (options) => new IsolatedProcess('isolated.js', options)],
   ['IsolatedProcess.stop', {}, (options) => new IsolatedProcess('isolated.js').stop(options)],
   ['InProcessEngine.wake', {}, (options) => engine().wake('a', options)],

@@ -27,6 +27,7 @@ export async function startWork(
   };
 }
 
-function report(error: unknown, sessionId: string): void {
-  process.stderr.write(`${printable(`The work on session ${sessionId} failed: ${errorText(error)}`)}\n`);
+function report(error: unknown, sessionId: string | undefined): void {
+  const what = sessionId === undefined ? 'The queue of the engine' : `The work on session ${sessionId}`;
+  process.stderr.write(`${printable(`${what} failed: ${errorText(error)}`)}\n`);
 }

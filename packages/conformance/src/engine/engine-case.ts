@@ -98,7 +98,7 @@ export interface EngineCase {
 
 /** An error that the engine passed to `onError`. */
 interface ReceivedError {
-  readonly sessionId: string;
+  readonly sessionId: string | undefined;
   readonly error: unknown;
 }
 
@@ -232,7 +232,8 @@ class Stage {
   }
 
   private recorded(engine: ExecutionEngine): RecordedEngine {
-    const record = (error: unknown, sessionId: string): void => void this.errors.push({ sessionId, error });
+    const record = (error: unknown, sessionId: string | undefined): void =>
+      void this.errors.push({ sessionId, error });
     return {
       engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
       serve: async (act = async () => SUSPENDED, concurrency, onError = record, isolated) => {

@@ -109,7 +109,9 @@ export const laneCases: readonly UngroupedEngineCase[] = [
       await engine.wake('a');
       await engine.wake('b');
       await until('both errors are received', () => errors().length >= 2);
-      const received = errors().toSorted((left, right) => left.sessionId.localeCompare(right.sessionId));
+      const received = errors().toSorted((left, right) =>
+        `${left.sessionId}`.localeCompare(`${right.sessionId}`),
+      );
       assert.deepEqual(received.slice(0, 2), [
         { sessionId: 'a', error: thrown },
         { sessionId: 'b', error: returned },

@@ -47,23 +47,21 @@ export class LaneTurns {
     else groups.set(group, [sessionId]);
   }
 
-  /** The next session to work on, and its lane; `undefined` when each lane is empty, paused or at its limit. */
-  take(now: Instant): { readonly sessionId: string; readonly lane: string | undefined } | undefined {
+  /** The next session to work on; `undefined` when each lane is empty, paused or at its limit. */
+  take(now: Instant): string | undefined {
     for (const lane of this.lanes.values()) {
       if (lane.priorities.length === 0 || lane.pausedUntil > now || this.isFull(lane)) continue;
       lane.running++;
       this.lanes.delete(lane.name); // to the end of the turns
       this.lanes.set(lane.name, lane);
-      return { sessionId: takeOf(lane), lane: lane.name };
+      return takeOf(lane);
     }
     return undefined;
   }
 
   /** Ends the work on a session of a lane. */
   done(name: string | undefined): void {
-    const lane = this.lane(name);
-    lane.running--;
-    if (lane.running === 0 && lane.priorities.length === 0 && lane.pausedUntil === 0) this.lanes.delete(name);
+    this.lane(name).running--;
   }
 
   /** Starts no session of a lane before a moment. */
@@ -72,12 +70,14 @@ export class LaneTurns {
     lane.pausedUntil = Math.max(lane.pausedUntil, until);
   }
 
-  /** The earliest end of a pause after `now`. */
+  /** The earliest end of a pause after `now`. Forgets lanes without sessions. */
   nextEnd(now: Instant): Instant | undefined {
-    const ends = [...this.lanes.values()].flatMap((lane) =>
-      lane.pausedUntil > now ? [lane.pausedUntil] : [],
-    );
-    return ends.length === 0 ? undefined : Math.min(...ends);
+    let end: Instant | undefined;
+    for (const { name, priorities, running, pausedUntil } of this.lanes.values()) {
+      if (pausedUntil > now) end = Math.min(end ?? Infinity, pausedUntil);
+      else if (running === 0 && priorities.length === 0) this.lanes.delete(name);
+    }
+    return end;
   }
 
   private isFull({ name, running }: Lane): boolean {

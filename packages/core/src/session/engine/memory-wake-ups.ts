@@ -5,12 +5,6 @@ import type { LaneLimits } from './lane-turns.ts';
 import { LaneTurns } from './lane-turns.ts';
 import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
 
-/** A session that this process works on. */
-interface MemoryLock extends LockedSession {
-  /** The lane in which the session was taken. */
-  readonly lane: string | undefined;
-}
-
 /** A session that waits for its turn. */
 interface Waiting {
   readonly schedule: Schedule;
@@ -18,7 +12,7 @@ interface Waiting {
 }
 
 /** The wake-ups of an engine, in the memory of this process. */
-export class MemoryWakeUps implements WakeUpQueue<MemoryLock> {
+export class MemoryWakeUps implements WakeUpQueue {
   private readonly clock: Clock;
   private readonly turns: LaneTurns;
   private readonly waiting = new Map<string, Waiting>();
@@ -41,46 +35,50 @@ export class MemoryWakeUps implements WakeUpQueue<MemoryLock> {
       if (wakeUp.at > now) this.addLater(wakeUp);
       else this.addDue(wakeUp);
     }
-    this.change();
+    this.hasChanged = true;
+    this.onChange();
   }
 
-  async take(): Promise<MemoryLock | undefined> {
+  async take(): Promise<LockedSession | undefined> {
     this.hasChanged = false;
     const now = this.clock.now();
     for (let next = this.later.at(-1); next && next.at <= now; next = this.later.at(-1)) {
       this.later.pop();
       this.addDue(next);
     }
-    const taken = this.turns.take(now);
-    if (taken === undefined) return undefined;
-    const { sessionId, lane } = taken;
+    const sessionId = this.turns.take(now);
+    if (sessionId === undefined) return undefined;
     const { schedule, dueAt } = this.waiting.get(sessionId) as Waiting;
     this.waiting.delete(sessionId);
     this.locked.set(sessionId, undefined);
-    return { sessionId, schedule, dueAt, lane };
+    return { sessionId, schedule, dueAt };
   }
 
   /** Sets a timer only while the engine waits, so that an idle process without a worker can exit. */
   async wait(signal: AbortSignal): Promise<void> {
     if (this.hasChanged || signal.aborted) return;
     const { clock } = this;
-    const at = Math.min(this.later.at(-1)?.at ?? Infinity, this.turns.nextEnd(clock.now()) ?? Infinity);
-    const changed = Promise.withResolvers<void>();
-    this.onChange = changed.resolve;
-    signal.addEventListener('abort', this.onChange);
-    const callOff = at === Infinity ? undefined : callAfter(clock, at - clock.now(), changed.resolve);
-    await changed.promise;
-    signal.removeEventListener('abort', this.onChange);
-    callOff?.();
+    const now = clock.now();
+    const at = Math.min(this.later.at(-1)?.at ?? Infinity, this.turns.nextEnd(now) ?? Infinity);
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener('abort', end);
+        callOff?.();
+        resolve();
+      };
+      const callOff = at === Infinity ? undefined : callAfter(clock, at - now, end);
+      signal.addEventListener('abort', end);
+      this.onChange = end;
+    });
   }
 
-  async finish({ sessionId, lane }: MemoryLock, { wakeUps, pause }: Following): Promise<void> {
+  async finish({ sessionId, schedule }: LockedSession, { wakeUps, pause }: Following): Promise<void> {
     const wanted = this.locked.get(sessionId);
     this.locked.delete(sessionId);
-    this.turns.done(lane);
+    this.turns.done(schedule.lane);
     if (pause) this.turns.pause(pause.lane, pause.until);
-    if (wanted) this.addDue({ sessionId, at: wanted.dueAt, ...wanted.schedule });
-    await this.add(wakeUps);
+    const meanwhile = wanted ? [{ sessionId, at: wanted.dueAt, ...wanted.schedule }] : [];
+    await this.add([...wakeUps, ...meanwhile]); // the schedule of the result comes first
   }
 
   /** Merges the wake-up with those of the session that are due. */
@@ -105,10 +103,5 @@ export class MemoryWakeUps implements WakeUpQueue<MemoryLock> {
     for (let index = low; later[index]?.at === wakeUp.at; index++)
       if (later[index]?.sessionId === wakeUp.sessionId) return;
     later.splice(low, 0, wakeUp);
-  }
-
-  private change(): void {
-    this.hasChanged = true;
-    this.onChange();
   }
 }

@@ -82,8 +82,8 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
       throw invalidArgument('This engine already serves. Stop it first.');
     const { queue, clock, stepsPerTurn } = this;
     const worker = new QueueWorker({ queue, clock, stepsPerTurn, advance, isolated, concurrency, onError });
+    worker.start(this.worker);
     this.worker = worker;
-    worker.start();
     return { stop: async (stopOptions) => worker.stop(stopOptions) };
   }
 }

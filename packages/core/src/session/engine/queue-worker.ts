@@ -7,7 +7,7 @@ import { checkResult } from './advance-check.ts';
 import type { Advance, AdvanceOptions, AdvanceResult, EngineWorker, Schedule } from './engine.ts';
 import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
 
-/** What a worker works with. */
+/** The parts of a worker. */
 interface WorkerParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
   readonly clock: Clock;
@@ -45,12 +45,12 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   /** The number of advances in this process, without those of suspect sessions. */
   private advances = 0;
   private isIsolating = false;
-  /** Begins the turns of the suspect sessions that wait for it. */
-  private readonly suspects: (() => void)[] = [];
+  /** The suspect sessions that wait for their turn, in order. Each function begins a turn. */
+  private readonly suspects = new Set<() => void>();
   private onPlace = (): void => undefined;
   private onIdle = (): void => undefined;
   private callOffRenewal = (): void => undefined;
-  private taking: Promise<void> = Promise.resolve();
+  private taking = Promise.resolve();
 
   constructor(parts: WorkerParts<Lock>) {
     this.parts = parts;
@@ -60,8 +60,9 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     return this.stopController.signal.aborted;
   }
 
-  start(): void {
-    this.taking = this.takeSessions();
+  /** Takes sessions once the last worker of the queue takes no more. */
+  start(last?: QueueWorker<Lock>): void {
+    this.taking = last ? last.taking.then(() => this.takeSessions()) : this.takeSessions();
   }
 
   async stop(options: Parameters<EngineWorker['stop']>[0] = {}): Promise<void> {
@@ -94,28 +95,30 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     const lock = await queue.take();
     if (lock === undefined) return queue.wait(this.stopController.signal);
     if (!this.isStopped && this.hasPlace()) return this.begin(lock);
-    const { sessionId, schedule } = lock;
-    await queue.finish(lock, { wakeUps: [{ sessionId, at: this.parts.clock.now(), ...schedule }] });
+    await queue.finish(lock, followingOf(lock, YIELD, lock.dueAt ?? this.parts.clock.now()));
   }
 
   /** A suspect session takes no place: it waits, has a process of its own, or must be alone in this process. */
   private hasPlace(): boolean {
     if (!this.isIsolating) return this.works.size < this.parts.concurrency;
-    return (
-      this.parts.isolated !== undefined && this.works.size - this.suspects.length - 1 < this.parts.concurrency
-    );
+    const { isolated, concurrency } = this.parts;
+    return isolated !== undefined && this.works.size - this.suspects.size - 1 < concurrency;
   }
 
   private begin(lock: Lock): void {
     const abortController = new AbortController();
     const ended = this.workOn(lock, abortController.signal)
-      .catch((error: unknown) => this.report(error, lock.sessionId)) // the lock ends by itself
-      .finally(() => {
-        this.works.delete(lock);
-        this.onPlace();
-      });
+      .catch((error: unknown) => this.report(error)) // the lock ends by itself
+      .finally(() => this.end(lock));
     this.works.set(lock, { abortController, ended });
+    if (this.isStopped) abortController.abort(this.stopController.signal.reason); // by the advance itself
     if (this.works.size === 1) this.renewLater();
+  }
+
+  private end(lock: Lock): void {
+    this.works.delete(lock);
+    if (this.works.size === 0) this.callOffRenewal(); // a timer would keep the process alive
+    this.onPlace();
   }
 
   private async workOn(lock: Lock, signal: AbortSignal): Promise<void> {
@@ -142,25 +145,39 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
 
   /** Advances a suspect session by one step, which clears it, when it is its turn among the suspect sessions. */
   private async isolate(sessionId: string, signal: AbortSignal): Promise<AdvanceResult> {
-    if (this.suspects.length >= this.parts.concurrency) return this.sleep(ISOLATION_PAUSE);
-    if (this.isIsolating) await new Promise<void>((resolve) => this.addSuspect(resolve));
+    if (this.suspects.size >= this.parts.concurrency) return this.sleep(ISOLATION_PAUSE);
+    if (this.isIsolating && !(await this.waitForTurn(signal))) return YIELD;
     this.isIsolating = true;
-    const result = this.isStopped ? YIELD : await this.advanceAlone(sessionId, signal);
-    const nextTurn = this.suspects.shift();
-    if (nextTurn) nextTurn();
+    this.onPlace();
+    const result = await this.advanceAlone(sessionId, signal);
+    const [beginNext] = this.suspects;
+    if (beginNext) beginNext();
     else this.isIsolating = false;
     return result;
   }
 
-  /** A suspect session that waits for its turn leaves its place to another session. */
-  private addSuspect(onTurn: () => void): void {
-    this.suspects.push(onTurn);
-    this.onPlace();
+  /** Resolves to true when it is the turn of a suspect session, or to false as soon as the signal aborts. */
+  private async waitForTurn(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    const { suspects } = this;
+    return new Promise((resolve) => {
+      const leave = (isTurn: boolean): void => {
+        suspects.delete(begin);
+        signal.removeEventListener('abort', giveUp);
+        resolve(isTurn);
+      };
+      const begin = (): void => leave(true);
+      const giveUp = (): void => leave(false);
+      signal.addEventListener('abort', giveUp);
+      suspects.add(begin);
+      this.onPlace();
+    });
   }
 
   private async advanceAlone(sessionId: string, signal: AbortSignal): Promise<AdvanceResult> {
     const { isolated, advance } = this.parts;
     if (!isolated && this.advances > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    if (signal.aborted) return YIELD;
     const options = { signal, maxSteps: 1, suspects: 'alone' } as const;
     const result = await this.reported(isolated ?? advance, sessionId, options);
     return result === undefined || result.outcome.type === 'isolate' ? this.sleep(SUSPECT_PAUSE) : result;
@@ -212,17 +229,18 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   }
 }
 
-const YIELD: AdvanceResult = Object.freeze({ outcome: { type: 'yield' }, wake: [] });
+const YIELD: AdvanceResult = { outcome: { type: 'yield' }, wake: [] };
 const LOST_LOCK = 'The worker has lost its lock on the session.';
 
-/** Returns what the result of an advance requires. After an error there is none: a sweep wakes the session. */
+/** Returns what the result of an advance requires. After an error, a sweep wakes the session. */
 function followingOf(lock: LockedSession, result: AdvanceResult | undefined, now: Instant): Following {
   if (result === undefined) return { wakeUps: [] };
   const { sessionId, schedule } = lock;
   const { outcome, wake, next } = result;
-  const wakeUps: WakeUp[] = wake.map((other) => ({ sessionId: other, at: now }));
+  const own = { sessionId, ...(next ? scheduleOf(next) : schedule) };
   const at = instantOf(result, now);
-  if (at !== undefined) wakeUps.push({ sessionId, at, ...(next ? scheduleOf(next) : schedule) });
+  const wakeUps: WakeUp[] = at === undefined ? [] : [{ ...own, at }];
+  for (const other of wake) wakeUps.push({ ...(other === sessionId ? own : { sessionId: other }), at: now });
   return outcome.type === 'throttled' ? { wakeUps, pause: outcome } : { wakeUps };
 }
 

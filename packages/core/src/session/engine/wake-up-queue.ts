@@ -19,7 +19,7 @@ export interface LockedSession {
   readonly isRecovery?: boolean | undefined;
 }
 
-/** What a queue stores when the work on a session has ended. */
+/** The wake-ups and the pause that a queue stores when the work on a session has ended. */
 export interface Following {
   /** The wake-ups that follow from the result of the work. */
   readonly wakeUps: readonly WakeUp[];
@@ -51,7 +51,7 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
    * session, and after `take` has found none. A call too many of `take` does no harm.
    */
   wait(signal: AbortSignal): Promise<void>;
-  /** Renews locks. Returns the locks that have ended, so that other workers may have taken their sessions. */
+  /** Renews locks. Returns those of `locks` that have ended: other workers may have taken their sessions. */
   renew?(locks: readonly Lock[]): Promise<readonly Lock[]>;
   /**
    * Ends a lock and stores what follows. A process that dies in between must not drop either: the queue does both in one

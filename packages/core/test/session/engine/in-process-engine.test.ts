@@ -182,7 +182,7 @@ describe('what an advance throws', () => {
   test('is told, and the session is looked at again when it is woken', async () => {
     const told: unknown[] = [];
     const engine = new InProcessEngine();
-    const onError = (error: unknown, id: string): void => {
+    const onError = (error: unknown, id: string | undefined): void => {
       told.push([(error as Error).message, id]);
       throw new Error('in the listener');
     };

@@ -1,0 +1,72 @@
+import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
+import type { SessionRuntimeOptions } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+
+const definition = { name: 'assistant' };
+
+/** A session of an owner with a message in its inbox, and a runtime with these options. */
+async function waitingSession(options: Partial<SessionRuntimeOptions> = {}) {
+  const store = new MemorySessionStore();
+  const agents = { assistant: createAgentLoop({ driver: scriptedDriver('Fine.', 'Fine too.') }) };
+  const runtime = new SessionRuntime({ store, agents, ...options });
+  const { sessionId } = await runtime.create({ definition, owner: 'Ada' });
+  await runtime.enqueue(sessionId, { type: 'message', content: 'Hello' });
+  const answer = async () => (await runtime.get(sessionId)).state.finalResponse;
+  return { runtime, sessionId, answer };
+}
+
+const schedule = () => ({ lane: 'openai', priority: 1 });
+
+describe('an advance with `route`', () => {
+  test('of a session with a lane does no work, and returns the lane', async () => {
+    const { runtime, sessionId, answer } = await waitingSession({ schedule });
+    const next = { agentName: 'assistant', lane: 'openai', priority: 1 };
+    expect(await runtime.advance(sessionId, { route: true })).toEqual({
+      outcome: { type: 'yield' },
+      wake: [],
+      next,
+    });
+    expect(await answer()).toBeUndefined();
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' }, next });
+    expect(await answer()).toBe('Fine.');
+  });
+
+  test('of a session without a lane works at once', async () => {
+    for (const options of [{}, { schedule: () => ({ priority: 1 }) }]) {
+      const { runtime, sessionId, answer } = await waitingSession(options);
+      const { outcome } = await runtime.advance(sessionId, { route: true });
+      expect([outcome.type, await answer()]).toEqual(['finished', 'Fine.']);
+    }
+  });
+
+  test('of a session that does not exist returns what an advance returns', async () => {
+    const { runtime } = await waitingSession({ schedule });
+    expect(await runtime.advance('none', { route: true })).toEqual(await runtime.advance('none'));
+  });
+
+  test('of a session that a hook refuses reports the error', async () => {
+    let isDown = false;
+    const hooks: SessionRuntimeOptions['hooks'] = {
+      afterLoad(session) {
+        if (isDown) throw new Error('The key server does not reply.');
+        return session;
+      },
+    };
+    const { runtime, sessionId } = await waitingSession({ schedule, hooks });
+    isDown = true;
+    const { error } = await runtime.advance(sessionId, { route: true });
+    expect(error).toMatchObject({ message: 'The key server does not reply.' });
+  });
+});
+
+describe('the default schedule', () => {
+  test('groups sessions by their owner', async () => {
+    const { runtime, sessionId } = await waitingSession();
+    const { next } = await runtime.advance(sessionId);
+    expect(next).toEqual({ agentName: 'assistant', group: 'Ada' });
+    const other = await runtime.create({ definition });
+    await runtime.execute(other.sessionId, sendMessage('Hello'));
+    expect((await runtime.advance(other.sessionId)).next).toEqual({ agentName: 'assistant' });
+  });
+});

@@ -1,0 +1,349 @@
+import { RunAbort } from '@holdfast/core';
+import type { Advance, AdvanceOptions, AdvanceResult, LockedSession } from '@holdfast/core/engine';
+import { QueueEngine } from '@holdfast/core/engine';
+import { manualClock } from '@holdfast/core/testing';
+import type { ManualClock } from '@holdfast/core/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { MemoryWakeUps } from '../../../src/session/engine/memory-wake-ups.ts';
+import { settled } from '../../support/durable-world.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+
+const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
+const ISOLATE: AdvanceResult = { outcome: { type: 'isolate' }, wake: [] };
+const LOCK_SECONDS = 30;
+const THIRD = 10_000;
+const PAUSE = 1_000;
+
+type Method = 'add' | 'take' | 'wait' | 'renew' | 'finish';
+
+/** A queue in memory whose locks end, and whose methods fail or wait when the test wants it. */
+class LockingQueue extends MemoryWakeUps {
+  readonly lockSeconds = LOCK_SECONDS;
+  readonly renewals: (readonly string[])[] = [];
+  /** The sessions whose lock has ended. */
+  readonly lost = new Set<string>();
+  private readonly failures: Method[] = [];
+  private gate: Promise<void> | undefined;
+
+  /** Lets the next call of a method fail. */
+  fail(method: Method): void {
+    this.failures.push(method);
+  }
+
+  /** Lets each `take` wait. */
+  hold(gate: Promise<void> | undefined): void {
+    this.gate = gate;
+  }
+
+  override async add(...args: Parameters<MemoryWakeUps['add']>): Promise<void> {
+    this.call('add');
+    await super.add(...args);
+  }
+
+  override async take(): Promise<LockedSession | undefined> {
+    this.call('take');
+    const taken = super.take();
+    await this.gate;
+    return taken;
+  }
+
+  override async wait(signal: AbortSignal): Promise<void> {
+    this.call('wait');
+    await super.wait(signal);
+  }
+
+  override async finish(...args: Parameters<MemoryWakeUps['finish']>): Promise<void> {
+    this.call('finish');
+    await super.finish(...args);
+  }
+
+  async renew(locks: readonly LockedSession[]): Promise<readonly LockedSession[]> {
+    this.call('renew');
+    this.renewals.push(locks.map(({ sessionId }) => sessionId));
+    return locks.filter(({ sessionId }) => this.lost.has(sessionId));
+  }
+
+  private call(method: Method): void {
+    const index = this.failures.indexOf(method);
+    if (index === -1) return;
+    this.failures.splice(index, 1);
+    throw new Error(`No ${method}.`);
+  }
+}
+
+/** An engine whose advances wait until the test ends them. */
+function gatedEngine(options: { stepsPerTurn?: number; resultOf?: (id: string) => AdvanceResult } = {}) {
+  const { stepsPerTurn, resultOf = () => FINISHED } = options;
+  const clock: ManualClock = manualClock(1_000);
+  let timers = 0;
+  const after: ManualClock['after'] = (milliseconds, callback) => {
+    timers++;
+    let isSet = true;
+    const unset = (): void => void (isSet && (timers--, (isSet = false)));
+    const callOff = clock.after(milliseconds, () => (unset(), callback()));
+    return () => (unset(), callOff());
+  };
+  const queue = new LockingQueue({ ...clock, after }, {});
+  const engine = new QueueEngine(queue, { clock: { ...clock, after }, stepsPerTurn });
+  const started: string[] = [];
+  const given: AdvanceOptions[] = [];
+  const errors: unknown[] = [];
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const advance: Advance = async (sessionId, advanceOptions = {}) => {
+    started.push(sessionId);
+    given.push(advanceOptions);
+    const gate = Promise.withResolvers<void>();
+    gates.set(sessionId, gate);
+    await gate.promise;
+    return resultOf(sessionId);
+  };
+  const onError = (error: unknown, id: string | undefined): void =>
+    void errors.push([(error as Error).message, id]);
+  const wake = async (...sessionIds: readonly string[]): Promise<void> => {
+    for (const sessionId of sessionIds) await engine.wake(sessionId);
+    await settled();
+  };
+  const end = async (sessionId: string): Promise<void> => {
+    gates.get(sessionId)?.resolve();
+    await settled();
+  };
+  const pass = async (milliseconds: number): Promise<void> => {
+    clock.advance(milliseconds);
+    await settled();
+  };
+  const parts = { clock, queue, engine, advance, onError, started, given, errors };
+  return { ...parts, wake, end, pass, timers: () => timers };
+}
+
+const unhandled = unhandledRejections();
+
+describe('a queue that fails', () => {
+  test.each<Method>(['take', 'wait'])('in %s is called again after a pause', async (method) => {
+    const { queue, engine, advance, onError, wake, end, pass, started, errors } = gatedEngine();
+    queue.fail(method);
+    await engine.serve(advance, { onError });
+    await settled();
+    expect(errors).toEqual([[`No ${method}.`, undefined]]);
+    await wake('a');
+    await pass(PAUSE - 1);
+    expect(started).toEqual([]);
+    await pass(1);
+    await end('a');
+    expect([started, errors.length, unhandled]).toEqual([['a'], 1, []]);
+  });
+
+  test('in finish is reported, and other sessions continue', async () => {
+    const { queue, engine, advance, onError, wake, end, started, errors } = gatedEngine();
+    await engine.serve(advance, { onError });
+    await wake('a');
+    queue.fail('finish');
+    await end('a');
+    await wake('b');
+    expect([started, errors]).toEqual([['a', 'b'], [['No finish.', undefined]]]);
+  });
+
+  test('in renew is asked again at the next renewal, and the work continues', async () => {
+    const { queue, engine, advance, onError, wake, pass, given, errors } = gatedEngine();
+    await engine.serve(advance, { onError });
+    await wake('a');
+    queue.fail('renew');
+    for (let third = 0; third < 2; third++) await pass(THIRD);
+    expect([queue.renewals, errors]).toEqual([[['a']], [['No renew.', undefined]]]);
+    expect(given[0]?.signal?.aborted).toBe(false);
+  });
+
+  test('in add rejects the wake-up', async () => {
+    const { queue, engine } = gatedEngine();
+    queue.fail('add');
+    await expect(engine.wake('a')).rejects.toThrow('No add.');
+  });
+
+  test('can be stopped during the pause', async () => {
+    const { queue, engine, advance, onError, timers } = gatedEngine();
+    queue.fail('take');
+    const served = await engine.serve(advance, { onError });
+    await settled();
+    await served.stop();
+    expect(timers()).toBe(0);
+  });
+
+  describe('without onError', () => {
+    afterEach(() => void vi.restoreAllMocks());
+
+    test('is named in a warning', async () => {
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+      const { queue, engine, advance } = gatedEngine();
+      queue.fail('take');
+      const served = await engine.serve(advance);
+      await settled();
+      await served.stop();
+      expect(warn.mock.calls).toEqual([['The queue of the engine failed:', new Error('No take.')]]);
+    });
+  });
+});
+
+describe('locks', () => {
+  test('are renewed three times in their time, and no timer remains after the last work', async () => {
+    const { queue, engine, advance, wake, end, pass, timers } = gatedEngine();
+    const served = await engine.serve(advance);
+    await wake('a');
+    await pass(THIRD);
+    await wake('b');
+    await pass(THIRD);
+    await end('a');
+    await pass(THIRD);
+    expect(queue.renewals).toEqual([['a'], ['a', 'b'], ['b']]);
+    await end('b');
+    expect(timers()).toBe(0);
+    await served.stop();
+  });
+
+  test('that are lost abort the signal, and the result is followed', async () => {
+    const { queue, engine, advance, wake, end, pass, started, given } = gatedEngine({
+      resultOf: (id) => (id === 'a' ? { ...FINISHED, wake: ['parent'] } : FINISHED),
+    });
+    await engine.serve(advance);
+    await wake('a', 'b');
+    queue.lost.add('a');
+    await pass(THIRD);
+    const [lost, kept] = given.map(({ signal }) => signal);
+    expect([lost?.aborted, kept?.aborted]).toEqual([true, false]);
+    expect(lost?.reason).toBeInstanceOf(RunAbort);
+    expect(lost?.reason).toMatchObject({ kind: 'yield' });
+    await end('a');
+    expect(started).toEqual(['a', 'b', 'parent']);
+  });
+});
+
+describe('a stop', () => {
+  test('during take gives the session back, due since the same instant', async () => {
+    const { queue, engine, advance, wake, clock, started } = gatedEngine();
+    const gate = Promise.withResolvers<void>();
+    await wake('a');
+    clock.advance(5);
+    queue.hold(gate.promise);
+    const served = await engine.serve(advance);
+    const stop = served.stop();
+    gate.resolve();
+    await stop;
+    expect([started, await queue.take()]).toEqual([[], { sessionId: 'a', schedule: {}, dueAt: 1_000 }]);
+  });
+
+  test('is followed by a worker that takes sessions after the last take has settled', async () => {
+    const { queue, engine, advance, wake, end, started } = gatedEngine();
+    const gate = Promise.withResolvers<void>();
+    queue.hold(gate.promise);
+    const served = await engine.serve(advance);
+    const stop = served.stop();
+    const take = vi.spyOn(queue, 'take');
+    await engine.serve(advance);
+    await wake('a');
+    expect(take).not.toHaveBeenCalled();
+    gate.resolve();
+    await stop;
+    await settled();
+    await end('a');
+    expect(started).toEqual(['a']);
+  });
+
+  test('by an advance aborts the signal of that advance', async () => {
+    const { engine, wake } = gatedEngine();
+    const stops: Promise<void>[] = [];
+    const signals: (AbortSignal | undefined)[] = [];
+    const served = await engine.serve(async (_, options) => {
+      stops.push(served.stop());
+      signals.push(options?.signal);
+      return FINISHED;
+    });
+    await wake('a');
+    await Promise.all(stops);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+});
+
+describe('suspect sessions', () => {
+  const isSuspect = (id: string): AdvanceResult => (id.startsWith('suspect') ? ISOLATE : FINISHED);
+
+  test('leave their place to other sessions while one is isolated', async () => {
+    const { engine, advance, wake, end, started } = gatedEngine({ resultOf: isSuspect });
+    const isolated = gatedEngine();
+    await engine.serve(advance, { concurrency: 1, isolated: isolated.advance });
+    await wake('suspect');
+    await end('suspect');
+    await wake('other');
+    expect([isolated.started, started]).toEqual([['suspect'], ['suspect', 'other']]);
+  });
+
+  test('that wait for their turn are given back at a stop, and when their lock is lost', async () => {
+    const { queue, engine, advance, wake, end, pass } = gatedEngine({ resultOf: isSuspect });
+    const isolated = gatedEngine();
+    const finish = vi.spyOn(queue, 'finish');
+    const given = (): unknown[] =>
+      finish.mock.calls.map(([, { wakeUps }]) => wakeUps.map(({ sessionId }) => sessionId));
+    const served = await engine.serve(advance, { concurrency: 4, isolated: isolated.advance });
+    for (const id of ['suspect 1', 'suspect 2', 'suspect 3', 'suspect 4']) {
+      await wake(id);
+      await end(id);
+    }
+    queue.lost.add('suspect 2');
+    await pass(THIRD);
+    expect(given()).toEqual([['suspect 2']]);
+    await end('suspect 2');
+    await isolated.end('suspect 1');
+    expect(isolated.started).toEqual(['suspect 1', 'suspect 3']);
+    const stop = served.stop();
+    await settled();
+    expect(given().slice(2)).toEqual([['suspect 4'], ['suspect 2']]);
+    await isolated.end('suspect 3');
+    await stop;
+  });
+
+  test('that wait until they are alone are not advanced after a stop', async () => {
+    const { queue, engine, advance, wake, end, started } = gatedEngine({ resultOf: isSuspect });
+    const served = await engine.serve(advance);
+    await wake('suspect', 'other');
+    await end('suspect');
+    const stop = served.stop();
+    await end('other');
+    await stop;
+    expect([started, (await queue.take())?.sessionId]).toEqual([['suspect', 'other'], 'suspect']);
+  });
+});
+
+describe('an advance', () => {
+  test('gets stepsPerTurn as its limit', async () => {
+    const { engine, advance, wake, given } = gatedEngine({ stepsPerTurn: 3 });
+    await engine.serve(advance);
+    await wake('a');
+    expect(given).toEqual([expect.objectContaining({ maxSteps: 3, suspects: 'refuse' })]);
+  });
+
+  test('gets `route` for a wake-up without a lane, and follows the lane of its result', async () => {
+    const next = { agentName: 'agent', lane: 'x', priority: 2, group: 'g' };
+    const { queue, engine, advance, wake, end, given } = gatedEngine({
+      resultOf: () => ({ outcome: { type: 'yield' }, wake: [], next }),
+    });
+    const finish = vi.spyOn(queue, 'finish');
+    await engine.serve(advance);
+    await wake('a');
+    await end('a');
+    expect(given.map(({ route }) => route)).toEqual([true, undefined]);
+    const wakeUp = { sessionId: 'a', at: 1_000, lane: 'x', priority: 2, group: 'g' };
+    expect(finish.mock.calls).toEqual([[expect.anything(), { wakeUps: [wakeUp] }]]);
+  });
+
+  test('that wakes its own session does so in the lane of its result', async () => {
+    const next = { agentName: 'agent', lane: 'x' };
+    const { queue, engine, advance, wake, end } = gatedEngine({
+      resultOf: () => ({ ...FINISHED, wake: ['a', 'b'], next }),
+    });
+    const finish = vi.spyOn(queue, 'finish');
+    await engine.serve(advance, { concurrency: 1 });
+    await wake('a');
+    await end('a');
+    expect(finish.mock.calls[0]?.[1].wakeUps).toEqual([
+      { sessionId: 'a', at: 1_000, lane: 'x' },
+      { sessionId: 'b', at: 1_000 },
+    ]);
+  });
+});
