@@ -40,6 +40,7 @@ describe('InProcessEngine with the clock of the machine', () => {
       'lanes: a throttled lane starts no session, and other lanes continue (needs clock)',
       'lanes: after a yield, the session is in the lane that the advance returned (needs clock)',
       'lanes: a session that was lost until an instant is not advanced before (needs clock)',
+      'lanes: a session that a wake-up without a lane reaches obeys the pause of its lane (needs clock)',
       'suspects: a suspect session whose isolated advance throws is reported, and isolated again later (needs clock)',
     ]);
   });

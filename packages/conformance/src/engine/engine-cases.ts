@@ -1,6 +1,7 @@
 import type { EngineCase, EngineGroup, UngroupedEngineCase } from './engine-case.ts';
 import { errorCases } from './error-cases.ts';
 import { failureCases } from './failure-cases.ts';
+import { groupCases } from './group-cases.ts';
 import { laneCases } from './lane-cases.ts';
 import { loadCases } from './load-cases.ts';
 import { momentCases } from './moment-cases.ts';
@@ -21,7 +22,7 @@ const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[
   ['outcomes', outcomeCases],
   ['failures', [...failureCases, ...errorCases]],
   ['load', loadCases],
-  ['lanes', [...laneCases, ...scheduleCases]],
+  ['lanes', [...laneCases, ...scheduleCases, ...groupCases]],
   ['stops', [...stopCases, ...stopTimeCases]],
   ['sessions', sessionCases],
   ['suspects', suspectCases],

@@ -7,6 +7,7 @@ export interface Look {
   readonly at: Instant;
   readonly signal: AbortSignal | undefined;
   readonly suspects?: AdvanceOptions['suspects'];
+  readonly route?: boolean | undefined;
 }
 
 /** The work of an advance, which returns its result. */
@@ -44,8 +45,8 @@ export class RecordedAdvances {
 
   /** Records an act. If it throws before it returns a promise, so does the advance. */
   by(act: Act): Advance {
-    return (sessionId, { signal, suspects } = {}) => {
-      const look = { sessionId, at: this.clock.now(), signal, suspects };
+    return (sessionId, { signal, suspects, route } = {}) => {
+      const look = { sessionId, at: this.clock.now(), signal, suspects, route };
       this.looks.push(look);
       if (this.underWay.includes(sessionId)) this.overlaps.push(sessionId);
       this.most = Math.max(this.most, this.underWay.push(sessionId));

@@ -115,6 +115,16 @@ const lanes = [
       assert(place <= 3, `It was advanced as number ${place + 1} of 21.`);
     },
   ),
+  reopenCase('the groups of wake-ups are stored: groups take turns', async (context) => {
+    const { engine, reopen, looks, until } = context;
+    for (let n = 0; n < 20; n++) await engine.wake(`busy ${n}`, { group: 'busy' });
+    await engine.wake('quiet', { group: 'quiet' });
+    const { serve } = await reopen();
+    await serve(undefined, 1);
+    await until('all sessions are advanced', () => looks().length >= 21);
+    const place = looks().findIndex(({ sessionId }) => sessionId === 'quiet');
+    assert(place <= 3, `It was advanced as number ${place + 1} of 21.`);
+  }),
   reopenCase('the pause of a lane is stored', async (context) => {
     const { engine, clock, soon, reopen, looks, until, quiet } = context;
     await advanceOnce(context, advanced({ type: 'throttled', until: clock.now() + soon, lane: 'x' }));

@@ -5,14 +5,15 @@ import { engineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, SUSPENDED, YIELD } from './recorded-advances.ts';
 
-/** The result of an advance, with the lane and the priority of the next work. */
-const followedBy = (result: AdvanceResult, schedule: Schedule): AdvanceResult => ({
+/** The result of an advance, with the schedule of the next work. */
+export const followedBy = (result: AdvanceResult, schedule: Schedule): AdvanceResult => ({
   ...result,
   next: { agentName: 'agent', ...schedule },
 });
 
 /** Ids of advanced sessions, in order. */
-const order = ({ looks }: EngineContext): readonly string[] => looks().map(({ sessionId }) => sessionId);
+export const order = ({ looks }: EngineContext): readonly string[] =>
+  looks().map(({ sessionId }) => sessionId);
 
 /** The lane and the priority in the result of an advance, and the instant in the outcome `lost`. */
 export const scheduleCases: readonly UngroupedEngineCase[] = [

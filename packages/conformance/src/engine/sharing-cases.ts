@@ -152,6 +152,15 @@ const lanes = [
     const place = looks().findIndex(({ sessionId }) => sessionId === 'quiet');
     assert(place <= 4, `It was advanced as number ${place + 1} of 21.`);
   }),
+  sharingCase('groups take turns among the wake-ups of both engines', async (context, other) => {
+    const { engine, serve, looks, until } = context;
+    for (let n = 0; n < 20; n++) await engine.wake(`busy ${n}`, { group: 'busy' });
+    await other.engine.wake('quiet', { group: 'quiet' });
+    for (const one of [serve, other.serve]) await one(undefined, 1);
+    await until('all sessions are advanced', () => looks().length >= 21);
+    const place = looks().findIndex(({ sessionId }) => sessionId === 'quiet');
+    assert(place <= 4, `It was advanced as number ${place + 1} of 21.`);
+  }),
   sharingCase('a throttled lane starts no session on the other engine', async (context, other) => {
     const { engine, serve, looks, until, clock, soon, quiet, ended } = context;
     const end = clock.now() + soon;

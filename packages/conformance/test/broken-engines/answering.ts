@@ -1,11 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AdvanceResult, EngineWorker } from '@holdfast/core/engine';
+import type { AdvanceResult, EngineWorker, Schedule } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
 import { advancing, ending, serving, suspended } from './engine-parts.ts';
 
-/** Changes the lane and the priority of the next work. */
-const scheduling = (change: { lane?: undefined; priority?: undefined }): Defect =>
+/** Changes the schedule of the next work. */
+const scheduling = (change: { [Member in keyof Schedule]: undefined }): Defect =>
   ending((result) => (result.next ? { ...result, next: { ...result.next, ...change } } : result));
+
+/** Changes the option `route` of each advance. */
+const routing = (change: () => true | undefined): Defect =>
+  advancing((advance) => (id, options) => advance(id, { ...options, route: change() }));
 
 /** Wakes a session at once, a turn later, when its result is such. */
 const repeating = (isRepeated: (result: AdvanceResult) => boolean): Defect =>
@@ -20,6 +24,9 @@ const repeating = (isRepeated: (result: AdvanceResult) => boolean): Defect =>
 export const answerDefects: Readonly<Record<string, Defect>> = {
   'ignores the priority of the next work': scheduling({ priority: undefined }),
   'ignores the lane of the next work': scheduling({ lane: undefined }),
+  'ignores the group of the next work': scheduling({ group: undefined }),
+  'does not route wake-ups without a lane': routing(() => undefined),
+  'routes wake-ups of every lane': routing(() => true),
   'wakes a session at once that waits for a rate limit': repeating(
     ({ outcome }) => outcome.type === 'throttled',
   ),

@@ -38,6 +38,10 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
   'ignores priorities': waking(({ engine }, id, options) =>
     engine.wake(id, { ...options, priority: undefined }),
   ),
+  'ignores groups': waking(({ engine }, id, options) => engine.wake(id, { ...options, group: undefined })),
+  'ignores the priorities of groups': waking(({ engine }, id, { group, priority, ...options } = {}) =>
+    engine.wake(id, { ...options, group, priority: group === undefined ? priority : undefined }),
+  ),
   'has one queue for all lanes': waking(({ engine }, id, options) =>
     engine.wake(id, { ...options, lane: undefined }),
   ),
