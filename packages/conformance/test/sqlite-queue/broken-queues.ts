@@ -4,7 +4,7 @@ import { systemClock } from '@holdfast/core';
 import type { Defect } from '../broken-engines/engine-parts.ts';
 import { defects } from '../broken-engines/defects.ts';
 import { brokenTables } from './broken-tables.ts';
-import { openQueue, openQueueWith, QUEUE_OPTIONS, TestTable } from './sqlite-queue.ts';
+import { openQueue, openQueueWith, TestTable } from './sqlite-queue.ts';
 import type { OpenQueue } from './sqlite-queue.ts';
 
 /** Plants a defect around a correct engine with a file. */
@@ -32,6 +32,7 @@ const SHARED = [
   'forgets sleeping sessions',
   'has one queue for all lanes',
   'ignores priorities',
+  'ignores groups',
   'does not abort advances when it stops',
   'ignores withinSeconds',
   'forgets the outcome of an advance during a stop',
@@ -46,9 +47,8 @@ const planted: Readonly<Record<string, Defect>> = {
 /** Engines with a file and a defect, by the name of the defect. */
 export const brokenQueues: Readonly<Record<string, OpenQueue>> = {
   ...Object.fromEntries(Object.entries(brokenTables).map(([name, table]) => [name, openQueueWith(table)])),
-  'does not look for wake-ups of other engines': openQueueWith((path) => new TestTable(path), {
-    ...QUEUE_OPTIONS,
-    pollSeconds: 1_000,
-  }),
+  'does not look for wake-ups of other engines': openQueueWith(
+    (path, options) => new TestTable(path, { ...options, pollSeconds: 1_000 }),
+  ),
   ...Object.fromEntries(Object.entries(planted).map(([name, defect]) => [name, plantedInQueue(defect)])),
 };

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +6,10 @@ import type { EngineCase } from '@holdfast/conformance';
 import { engineCases, engineTests } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
 import type { Clock } from '@holdfast/core';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { SqliteQueueEngine } from './sqlite-queue-engine.ts';
-import { QUEUE_OPTIONS, queueHarness, TestTable } from './sqlite-queue.ts';
-import type { WakeUp } from './wake-up-table.ts';
+import { QueueEngine } from '@holdfast/core/engine';
+import type { Advance } from '@holdfast/core/engine';
+import { describe, expect, test } from 'vitest';
+import { queueHarness, TestTable } from './sqlite-queue.ts';
 
 /** Runs a case with a harness of its own, because cases run at the same time. */
 function runAlone({ run }: EngineCase): Promise<void> {
@@ -18,7 +17,7 @@ function runAlone({ run }: EngineCase): Promise<void> {
   return run(create, abilities);
 }
 
-describe('SqliteQueueEngine', () => {
+describe('QueueEngine on a file', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(engineCases.filter(({ needs }) => needs !== 'processes'))('$group: $name', runAlone);
 
@@ -30,102 +29,50 @@ describe('SqliteQueueEngine', () => {
   });
 });
 
-/** A table that does not wait for another connection. It calls `onAdded` after it has stored a wake-up. */
+/** A table that does not wait for another connection. */
 class ImpatientTable extends TestTable {
-  onAdded = () => {};
-
   constructor(path: string) {
     super(path);
     this.database.exec('PRAGMA busy_timeout = 0');
   }
-
-  override add(wakeUp: WakeUp): void {
-    super.add(wakeUp);
-    this.onAdded();
-  }
 }
 
-/** Opens an engine, and another connection that can lock its file. */
-function lockableQueue(clock: Clock = systemClock) {
+/** A clock whose timers fire at once. */
+const hurriedClock: Clock = {
+  ...systemClock,
+  after(_, callback) {
+    const timer = setImmediate(callback);
+    return () => clearImmediate(timer);
+  },
+};
+
+test('a file that another connection has locked is tried again until it is unlocked', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'queue-'));
-  const table = new ImpatientTable(join(folder, 'queue.db'));
-  const engine = new SqliteQueueEngine(table, { ...QUEUE_OPTIONS, clock });
-  const other = new DatabaseSync(join(folder, 'queue.db'));
-  onTestFinished(() => {
-    other.close();
-    engine.close();
-    rmSync(folder, { recursive: true });
-  });
-  return { engine, table, lock: () => other.exec('BEGIN IMMEDIATE'), unlock: () => other.exec('COMMIT') };
-}
-
-const lockedWarning = async (): Promise<string> => String((await once(process, 'warning'))[0]);
-const LOCKED = 'Warning: Error: database is locked';
-
-describe('a file that another connection has locked', () => {
-  test('is polled until it is unlocked', async () => {
-    const { engine, lock, unlock } = lockableQueue();
-    await engine.wake('a');
-    lock();
-    const advanced = Promise.withResolvers<string>();
-    await engine.serve(async (sessionId) => {
-      advanced.resolve(sessionId);
-      return { outcome: { type: 'finished' }, wake: [] };
-    });
-    for (let polls = 0; polls < 3; polls++) expect(await lockedWarning()).toBe(LOCKED);
-    unlock();
-    expect(await advanced.promise).toBe('a');
-  });
-
-  test('does not end the advance whose lock it cannot renew', async () => {
-    const renewals: (() => void)[] = [];
-    const after = (_: number, renew: () => void) => {
-      renewals.push(renew);
-      return () => undefined;
-    };
-    const { engine, lock, unlock } = lockableQueue({ ...systemClock, after });
-    const started = Promise.withResolvers<AbortSignal | undefined>();
-    const work = Promise.withResolvers<void>();
-    await engine.serve(async (_, options) => {
-      started.resolve(options?.signal);
-      await work.promise;
-      return { outcome: { type: 'finished' }, wake: [] };
-    });
-    await engine.wake('a');
-    const signal = await started.promise;
-    lock();
-    const warning = lockedWarning();
-    renewals.at(-1)?.();
-    expect(await warning).toBe(LOCKED);
-    unlock();
-    renewals.at(-1)?.();
-    expect([renewals.length, signal?.aborted]).toEqual([3, false]);
-    work.resolve();
-  });
-
-  test('does not reject a wake-up that is stored', async () => {
-    const { engine, table, lock, unlock } = lockableQueue();
-    const advanced = Promise.withResolvers<string>();
-    await engine.serve(async (sessionId) => {
-      advanced.resolve(sessionId);
-      return { outcome: { type: 'finished' }, wake: [] };
-    });
-    table.onAdded = lock;
-    const warning = lockedWarning();
-    await engine.wake('a');
-    expect(await warning).toBe(LOCKED);
-    table.onAdded = () => {};
-    unlock();
-    expect(await advanced.promise).toBe('a');
-  });
+  const path = join(folder, 'queue.db');
+  const [table, other] = [new ImpatientTable(path), new DatabaseSync(path)];
+  const [locked, advanced] = [Promise.withResolvers<unknown>(), Promise.withResolvers<string>()];
+  const engine = new QueueEngine(table, { clock: hurriedClock });
+  await engine.wake('a');
+  other.exec('BEGIN IMMEDIATE');
+  const advance: Advance = async (sessionId) => {
+    advanced.resolve(sessionId);
+    return { outcome: { type: 'finished' }, wake: [] };
+  };
+  const onError = (error: unknown, sessionId: string | undefined) =>
+    locked.resolve([String(error), sessionId]);
+  const served = await engine.serve(advance, { onError });
+  expect(await locked.promise).toEqual(['Error: database is locked', undefined]);
+  other.exec('COMMIT');
+  expect(await advanced.promise).toBe('a');
+  await served.stop();
+  table.close();
+  other.close();
+  rmSync(folder, { recursive: true });
 });
 
 const guide = join(import.meta.dirname, '../../../../docs/guide/writing-an-engine.md');
 
-test.each(['wake-up-table.ts', 'sqlite-queue-engine.ts'])(
-  'the guide shows %s as it is tested here',
-  (name) => {
-    const text = readFileSync(join(import.meta.dirname, name), 'utf8').trimEnd();
-    expect(readFileSync(guide, 'utf8')).toContain(`\`\`\`ts title="${name}"\n${text}\n\`\`\``);
-  },
-);
+test('the guide shows wake-up-table.ts as it is tested here', () => {
+  const text = readFileSync(join(import.meta.dirname, 'wake-up-table.ts'), 'utf8').trimEnd();
+  expect(readFileSync(guide, 'utf8')).toContain(`\`\`\`ts title="wake-up-table.ts"\n${text}\n\`\`\``);
+});

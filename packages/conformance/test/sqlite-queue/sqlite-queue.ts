@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import type { CreateEngine, EngineHarness } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
 import type { Clock } from '@holdfast/core';
+import { QueueEngine } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
-import { SqliteQueueEngine } from './sqlite-queue-engine.ts';
-import type { QueueOptions } from './sqlite-queue-engine.ts';
 import { WakeUpTable } from './wake-up-table.ts';
+import type { TableOptions } from './wake-up-table.ts';
 
 /** Worker processes start faster with compiled code of their last start. */
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };
 
-export const QUEUE_OPTIONS = { lockSeconds: 2, pollSeconds: 0.002 };
+export const TABLE_OPTIONS = { lockSeconds: 2, pollSeconds: 0.002 };
 
 /** A table that survives its process, and not a power cut: it does not wait for the disk. */
 export class TestTable extends WakeUpTable {
-  constructor(path: string) {
-    super(path);
+  constructor(path: string, options: TableOptions = {}) {
+    super(path, { ...TABLE_OPTIONS, ...options });
     this.database.exec('PRAGMA synchronous = OFF');
   }
 }
@@ -30,16 +30,16 @@ export type OpenQueue = (
 ) => { readonly engine: ExecutionEngine; readonly close: () => void };
 
 /** Opens a table in a file. */
-export type OpenTable = (path: string, clock: Clock) => WakeUpTable;
+export type OpenTable = (path: string, options: TableOptions & { readonly clock: Clock }) => WakeUpTable;
 
 export const openQueueWith =
-  (open: OpenTable, options: QueueOptions = QUEUE_OPTIONS): OpenQueue =>
+  (open: OpenTable): OpenQueue =>
   (path, clock = systemClock) => {
-    const engine = new SqliteQueueEngine(open(path, clock), { ...options, clock });
-    return { engine, close: () => engine.close() };
+    const table = open(path, { clock });
+    return { engine: new QueueEngine(table, { clock }), close: () => table.close() };
   };
 
-export const openQueue = openQueueWith((path) => new TestTable(path));
+export const openQueue = openQueueWith((path, options) => new TestTable(path, options));
 
 /** Creates the harness of engines on files. A process opens its engine by `worker.ts`, with this defect. */
 export function queueHarness(open: OpenQueue = openQueue, defect = ''): EngineHarness {
@@ -65,6 +65,6 @@ export function queueHarness(open: OpenQueue = openQueue, defect = ''): EngineHa
     clock: true,
     reopen,
     processes: () => fork(worker, [path, defect], { env }),
-    lockSeconds: QUEUE_OPTIONS.lockSeconds,
+    lockSeconds: TABLE_OPTIONS.lockSeconds,
   };
 }

@@ -93,7 +93,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private async takeSession(): Promise<void> {
     const { queue } = this.parts;
     const lock = await queue.take();
-    if (lock === undefined) return queue.wait(this.stopController.signal);
+    if (lock === undefined) return this.isStopped ? undefined : queue.wait(this.stopController.signal);
     if (!this.isStopped && this.hasPlace()) return this.begin(lock);
     await queue.finish(lock, followingOf(lock, YIELD, lock.dueAt ?? this.parts.clock.now()));
   }
@@ -217,15 +217,14 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
 
   /** Renews the locks, and aborts the work on the sessions that another worker may have. */
   private async renew(): Promise<void> {
-    if (this.works.size === 0) return;
+    this.renewLater(); // also when this renewal fails or takes long
     try {
       const lost = await this.parts.queue.renew?.([...this.works.keys()]);
       for (const lock of lost ?? [])
         this.works.get(lock)?.abortController.abort(new RunAbort('yield', LOST_LOCK));
     } catch (error) {
-      this.report(error); // the next renewal may succeed in time
+      this.report(error);
     }
-    if (this.works.size > 0) this.renewLater();
   }
 }
 
