@@ -13,7 +13,7 @@ import type { TableOptions } from './wake-up-table.ts';
 /** Worker processes start faster with compiled code of their last start. */
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };
 
-export const TABLE_OPTIONS = { lockSeconds: 2, pollSeconds: 0.002 };
+const TABLE_OPTIONS = { lockSeconds: 2, pollSeconds: 0.002 };
 
 /** A table that survives its process, and not a power cut: it does not wait for the disk. */
 export class TestTable extends WakeUpTable {
