@@ -1,0 +1,234 @@
+import { systemClock } from '@holdfast/core';
+import { callAfter } from '@holdfast/core/engine';
+import type { Following, LockedSession, Schedule, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import { EngineScripts } from '../scripts/engine-scripts.ts';
+import { duplicateOf } from '../server/connection.ts';
+import type { EngineClient } from '../server/connection.ts';
+import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from './job-order.ts';
+import type { BullmqLaneLimits } from './lane-limits.ts';
+import { LaneQueue } from './lane-queue.ts';
+import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
+import { queueNames, sessionKeyOf } from './queue-names.ts';
+import type { QueueNames } from './queue-names.ts';
+import { TimerQueue } from './timer-queue.ts';
+
+/** The options of the wake-ups of one engine. */
+export interface BullmqWakeUpsOptions extends LaneQueueOptions {
+  readonly name: string;
+  readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
+}
+
+/** A session whose job this process has. */
+export interface BullmqLock extends LockedSession {
+  readonly job: SessionJob;
+  readonly laneQueue: LaneQueue;
+  readonly sessionKey: string;
+  /** The value of the lock of the session. */
+  readonly holder: string;
+}
+
+/** An idle worker looks for changes that it was not told of after this time in milliseconds. */
+const LOOK_PAUSE = 5_000;
+/** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
+const LOCK_PAUSE = 1_000;
+
+/**
+ * The wake-ups of an engine in BullMQ: a queue for each lane, and one for later instants. A job is a wake-up of a session,
+ * and BullMQ has at most one waiting job of a session in a lane. A lock of the session's own, beside that of its job, keeps
+ * workers of two lanes from the same session.
+ */
+export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
+  readonly lockSeconds: number;
+  private readonly options: BullmqWakeUpsOptions;
+  private readonly names: QueueNames;
+  private readonly scripts: EngineScripts;
+  private readonly timers: TimerQueue;
+  /** The lanes in the order of their turns. */
+  private readonly lanes = new Map<string | undefined, LaneQueue>();
+  private readonly subscriber: EngineClient;
+  private opening: Promise<void> | undefined;
+  /** True while `wait` waits: the engine can start the work on a session. */
+  private isWaiting = false;
+  private onChange = (): void => undefined;
+
+  constructor(options: BullmqWakeUpsOptions) {
+    const { client, prefix, name, lanes, lockSeconds } = options;
+    this.options = options;
+    this.lockSeconds = lockSeconds;
+    this.names = queueNames(prefix, name);
+    this.scripts = new EngineScripts(client);
+    this.timers = new TimerQueue(this.names.timers, options);
+    this.subscriber = duplicateOf(client);
+    for (const lane of [undefined, ...Object.keys(lanes)]) this.laneQueue(lane);
+  }
+
+  /** Starts what workers need: the recovery of the jobs of dead workers, the timers, and the news about lanes. */
+  async open(): Promise<void> {
+    this.opening ??= this.start();
+    await this.opening;
+  }
+
+  async close(): Promise<void> {
+    this.subscriber.disconnect();
+    await this.timers.close();
+    await Promise.all([...this.lanes.values()].map((lane) => lane.close()));
+  }
+
+  async add(wakeUps: readonly WakeUp[]): Promise<void> {
+    const now = Date.now();
+    await Promise.all(
+      wakeUps.map((wakeUp) =>
+        wakeUp.at > now ? this.timers.add(sessionKeyOf(wakeUp.sessionId), wakeUp, now) : this.addDue(wakeUp),
+      ),
+    );
+  }
+
+  async take(): Promise<BullmqLock | undefined> {
+    const lanes = [...this.lanes.values()];
+    for (const lane of lanes) {
+      const job = lane.takeWaited();
+      if (job) return (await this.lock(lane, job)) ?? this.take();
+    }
+    for (const lane of lanes) {
+      const job = await lane.take(systemClock.newId());
+      if (job) return (await this.lock(lane, job)) ?? this.take();
+    }
+    return undefined;
+  }
+
+  async wait(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const changed = Promise.withResolvers<void>();
+    this.onChange = changed.resolve;
+    this.isWaiting = true;
+    const onAbort = (): void => changed.resolve();
+    signal.addEventListener('abort', onAbort);
+    const callOff = callAfter(systemClock, this.nextLookIn(), onAbort);
+    for (const lane of this.lanes.values()) lane.waitForJob(systemClock.newId(), () => this.onJob(lane));
+    await changed.promise;
+    this.isWaiting = false;
+    signal.removeEventListener('abort', onAbort);
+    callOff();
+    if (signal.aborted) for (const lane of this.lanes.values()) this.giveBack(lane);
+  }
+
+  async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
+    const keys = locks.map(({ sessionKey }) => this.names.lockOf(sessionKey));
+    const holders = locks.map(({ holder }) => holder);
+    const taken = (await this.scripts.run('RENEW', keys, [this.lockSeconds * 1_000, ...holders])) as number[];
+    const lost = new Set(taken.map((number) => locks[number - 1]));
+    for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
+      const ofLane = locks.filter(({ laneQueue }) => laneQueue === lane);
+      const ids = await lane.renew(ofLane.map(({ job }) => job));
+      for (const lock of ofLane) if (ids.includes(lock.job.id ?? '')) lost.add(lock);
+    }
+    return [...lost].filter((lock) => lock !== undefined);
+  }
+
+  /**
+   * The job ends last: when the process dies before, BullMQ delivers the job again. The lock of the session ends first, so
+   * that the wake-ups can start in other lanes.
+   */
+  async finish(lock: BullmqLock, { wakeUps, pause }: Following): Promise<void> {
+    const { sessionId, sessionKey, holder, laneQueue, job } = lock;
+    const keys = [this.names.lockOf(sessionKey), this.names.wantedOf(sessionKey)];
+    const wanted = await this.scripts.run('UNLOCK', keys, [holder]);
+    if (pause) await this.pause(pause.lane, pause.until);
+    await this.add(wakeUps);
+    if (typeof wanted === 'string')
+      await this.addDue({ ...(JSON.parse(wanted) as Schedule), sessionId, at: Date.now() });
+    await laneQueue.complete(job);
+  }
+
+  private async start(): Promise<void> {
+    const { subscriber } = this;
+    subscriber.on('error', this.options.onError);
+    subscriber.on('message', () => this.refreshSoon());
+    subscriber.on('ready', () => this.refreshSoon()); // it may have missed messages
+    await subscriber.subscribe(this.names.changes);
+    await this.refresh();
+    await this.timers.open((wakeUp) => this.addDue(wakeUp));
+  }
+
+  private refreshSoon(): void {
+    this.refresh().catch(this.options.onError);
+  }
+
+  /** Reads the lanes and the ends of their pauses. */
+  private async refresh(): Promise<void> {
+    const lanes = await this.options.client.hgetall(this.names.lanes);
+    for (const [lane, pausedUntil] of Object.entries(lanes))
+      this.laneQueue(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
+    for (const lane of this.lanes.values()) await lane.open();
+    this.onChange();
+  }
+
+  private laneQueue(lane: string | undefined): LaneQueue {
+    const known = this.lanes.get(lane);
+    if (known) return known;
+    const limits = lane === undefined ? undefined : this.options.lanes[lane];
+    const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
+    this.lanes.set(lane, laneQueue);
+    return laneQueue;
+  }
+
+  private async addDue({ sessionId, at, lane, priority = 0, group }: WakeUp): Promise<void> {
+    const level = levelOf(priority);
+    const { names } = this;
+    const keys = [...names.turnsOf(lane, level), names.lanes];
+    const args = [group ?? '', LAST_TICKET, lane === undefined ? '' : JSON.stringify(lane), names.changes];
+    const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
+    const data = { sessionId, at, lane, priority, group };
+    await this.laneQueue(lane).add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
+  }
+
+  /** Locks the session of a job. Returns `undefined` when a worker has the session in another lane: then the job ends. */
+  private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
+    this.lanes.delete(laneQueue.lane); // to the end of the turns
+    this.lanes.set(laneQueue.lane, laneQueue);
+    const { sessionId, at, ...schedule } = job.data;
+    const sessionKey = sessionKeyOf(sessionId);
+    const { names, lockSeconds } = this;
+    const priority = job.priority;
+    const [, served] = names.turnsOf(laneQueue.lane, levelOfJob(priority));
+    const jobRef = `${laneQueue.lane ?? ''} ${job.id} `;
+    const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), served];
+    const args = [jobRef, job.token ?? '', lockSeconds * 1_000, JSON.stringify(schedule), ticketOf(priority)];
+    const milliseconds = Number(await this.scripts.run('LOCK', keys, args));
+    if (milliseconds === 0) {
+      const holder = jobRef + job.token;
+      return { sessionId, schedule, dueAt: at, isRecovery: job.stalledCounter > 0, job, laneQueue, sessionKey, holder };
+    }
+    await this.add([{ sessionId, ...schedule, at: Date.now() + milliseconds + LOCK_PAUSE }]);
+    await laneQueue.complete(job);
+    return undefined;
+  }
+
+  private async pause(lane: string, until: number): Promise<void> {
+    this.laneQueue(lane).pausedUntil = Math.max(this.laneQueue(lane).pausedUntil, until);
+    const { lanes, changes } = this.names;
+    await this.scripts.run('PAUSE', [lanes], [JSON.stringify(lane), until, changes]);
+  }
+
+  /** Milliseconds until a pause or a rate limit ends, at most `LOOK_PAUSE`. */
+  private nextLookIn(): number {
+    const now = Date.now();
+    const waits = [...this.lanes.values()].map(({ opensAt }) => opensAt - now).filter((wait) => wait > 0);
+    return Math.min(LOOK_PAUSE, ...waits);
+  }
+
+  private onJob(laneQueue: LaneQueue): void {
+    const isWanted = this.isWaiting;
+    this.isWaiting = false; // a job of another lane, which comes at the same time, is for another worker
+    if (isWanted) this.onChange();
+    else this.giveBack(laneQueue);
+  }
+
+  /** Gives back a job that arrived while this process can start no work. */
+  private giveBack(laneQueue: LaneQueue): void {
+    const job = laneQueue.takeWaited();
+    if (job === undefined) return;
+    const returned = laneQueue.add(sessionKeyOf(job.data.sessionId), job.data, job.priority);
+    returned.then(() => laneQueue.complete(job)).catch(this.options.onError);
+  }
+}

@@ -1,0 +1,33 @@
+import type { LaneLimits } from '@holdfast/core/engine';
+import { mustBe, optionsCheck } from '@holdfast/core/engine';
+
+/** So many sessions of a lane start in a period. */
+export interface LaneRate {
+  readonly max: number;
+  readonly seconds: number;
+}
+
+/** The limits of one lane. They hold for all workers together. */
+export interface BullmqLaneLimits extends LaneLimits {
+  /** How many sessions of the lane all workers work on at the same time; no limit when absent. */
+  readonly concurrency?: number | undefined;
+  /** How many sessions of the lane all workers start in a period; no limit when absent. A session takes one step each time. */
+  readonly rate?: LaneRate | undefined;
+}
+
+const checkRate = optionsCheck<LaneRate>('the rate of a lane', {
+  max: mustBe.required(mustBe.wholeNumber(1)),
+  seconds: mustBe.required(mustBe.seconds),
+});
+const checkLimits = optionsCheck<BullmqLaneLimits>('a lane', {
+  concurrency: mustBe.wholeNumber(1),
+  rate: mustBe.object,
+});
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export function checkLanes(lanes: Readonly<Record<string, BullmqLaneLimits>>): void {
+  for (const [name, limits] of Object.entries(lanes)) {
+    const { rate } = checkLimits(limits, `lane "${name}"`);
+    if (rate) checkRate(rate, `the rate of lane "${name}"`);
+  }
+}

@@ -1,0 +1,201 @@
+import type { Instant } from '@holdfast/core';
+import type { Schedule } from '@holdfast/core/engine';
+import { ErrorCode, Queue, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
+import type { EngineClient } from '../server/connection.ts';
+import type { BullmqLaneLimits } from './lane-limits.ts';
+
+/** The data of a job: the session to look at. */
+export interface JobData extends Schedule {
+  readonly sessionId: string;
+  /** Since when the session is due. */
+  readonly at: Instant;
+}
+
+export type SessionJob = Job<JobData, void>;
+
+/** The options of the BullMQ queue of a lane. */
+export interface LaneQueueOptions {
+  readonly client: EngineClient;
+  readonly prefix: string;
+  readonly lockSeconds: number;
+  readonly stalledSeconds: number;
+  readonly onError: (error: Error) => void;
+}
+
+/** A job that an idle worker waits for. */
+interface Wait {
+  job: SessionJob | undefined;
+}
+
+/** The longest time in seconds that a worker waits for a job before it looks again. */
+const DRAIN_SECONDS = 2;
+/** BullMQ gives a job up after so many deaths of its worker. The runtime counts the deaths itself. */
+const ANY_NUMBER = 2 ** 31;
+/** A wait in milliseconds that ended too early to be one. */
+const SOON = 50;
+
+/** The wake-ups of one lane, as jobs of one BullMQ queue. */
+export class LaneQueue {
+  readonly lane: string | undefined;
+  /** No session of the lane starts before. */
+  pausedUntil: Instant = 0;
+  private readonly name: string;
+  private readonly options: LaneQueueOptions;
+  private readonly queue: Queue<JobData, void, string>;
+  private readonly limits: BullmqLaneLimits | undefined;
+  private worker: Worker<JobData, void> | undefined;
+  private wait: Wait | undefined;
+  /** True when a job may be there although a worker waits for one: the lane was at its limit. */
+  private mustLook = true;
+  private limitedUntil = 0;
+
+  constructor(
+    lane: string | undefined,
+    name: string,
+    limits: BullmqLaneLimits | undefined,
+    options: LaneQueueOptions,
+  ) {
+    const { client: connection, prefix, onError } = options;
+    this.lane = lane;
+    this.name = name;
+    this.limits = limits;
+    this.options = options;
+    const streams = { events: { maxLen: 1_000 } };
+    this.queue = new Queue(name, { connection, prefix, streams, skipVersionCheck: true });
+    this.queue.on('error', onError);
+  }
+
+  /**
+   * Adds a job, unless one of the session waits already. While a job of the session is active, BullMQ stores the last such
+   * request, and adds its job as soon as the active one ends.
+   */
+  async add(sessionKey: string, data: JobData, priority: number): Promise<void> {
+    await this.queue.add('session', data, {
+      priority,
+      deduplication: { id: sessionKey, keepLastIfActive: true },
+      removeOnComplete: true,
+      removeOnFail: true,
+    });
+  }
+
+  /** Starts to recover the jobs of dead workers, and sets the limits of the lane for all workers. */
+  async open(): Promise<void> {
+    if (this.worker) return;
+    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
+    const worker = new Worker<JobData, void>(this.name, null, {
+      connection,
+      prefix,
+      autorun: false,
+      lockDuration: lockSeconds * 1_000,
+      stalledInterval: stalledSeconds * 1_000,
+      maxStalledCount: ANY_NUMBER,
+      drainDelay: DRAIN_SECONDS,
+      skipVersionCheck: true,
+    });
+    this.worker = worker;
+    worker.on('error', onError);
+    if (this.limits) await this.setLimits(this.limits);
+    await worker.startStalledCheckTimer();
+  }
+
+  /** Returns the job for which `waitForJob` has waited. */
+  takeWaited(): SessionJob | undefined {
+    const job = this.wait?.job;
+    if (job) this.wait = undefined;
+    return job;
+  }
+
+  /** Takes the next job, without waiting for one. */
+  async take(token: string): Promise<SessionJob | undefined> {
+    if (this.isClosed || (this.wait && !this.mustLook)) return undefined;
+    this.mustLook = false;
+    const job = await this.worker?.getNextJob(token, { block: false });
+    if (job === undefined && this.limits?.rate) await this.noteRate(0);
+    return job;
+  }
+
+  /**
+   * Waits for a job on a connection of its own, until there is one, or for some seconds. `onJob` is called for a job, and
+   * when the time is over.
+   */
+  waitForJob(token: string, onJob: () => void): void {
+    if (this.wait || !this.worker || this.isClosed) return;
+    const wait: Wait = { job: undefined };
+    this.wait = wait;
+    void this.nextJob(token, this.worker).then((job) => {
+      wait.job = job;
+      if (job === undefined && this.wait === wait) this.wait = undefined;
+      onJob();
+    });
+  }
+
+  private async nextJob(token: string, worker: Worker<JobData, void>): Promise<SessionJob | undefined> {
+    const start = performance.now();
+    try {
+      const job = await worker.getNextJob(token, { block: true });
+      if (job) return job;
+      this.mustLook = true;
+      await this.noteRate(performance.now() - start < SOON ? SOON : 0);
+    } catch (error) {
+      this.options.onError(error as Error);
+    }
+    return undefined;
+  }
+
+  private get isClosed(): boolean {
+    return this.opensAt > Date.now();
+  }
+
+  /** The instant at which a pause or the rate limit of the lane ends. */
+  get opensAt(): Instant {
+    return Math.max(this.pausedUntil, this.limitedUntil);
+  }
+
+  /** Renews the locks of jobs. Returns the ids of the jobs whose lock has ended. */
+  async renew(jobs: readonly SessionJob[]): Promise<readonly string[]> {
+    const ids = jobs.map(({ id }) => id ?? '');
+    const tokens = jobs.map(({ token }) => token ?? '');
+    return (await this.worker?.extendJobLocks(ids, tokens, this.options.lockSeconds * 1_000)) ?? [];
+  }
+
+  /** Ends a job. Another worker has it when its lock has ended: then it stays. */
+  async complete(job: SessionJob): Promise<void> {
+    this.mustLook = true;
+    try {
+      await job.moveToCompleted(undefined, job.token ?? '', false);
+    } catch (error) {
+      if (!isLockLost(error)) throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.close(true);
+    await this.queue.close();
+  }
+
+  private async setLimits({ concurrency, rate }: BullmqLaneLimits): Promise<void> {
+    if (concurrency === undefined) await this.queue.removeGlobalConcurrency();
+    else await this.queue.setGlobalConcurrency(concurrency);
+    if (rate === undefined) await this.queue.removeGlobalRateLimit();
+    else await this.queue.setGlobalRateLimit(rate.max, rate.seconds * 1_000);
+  }
+
+  /** Reads how long the rate limit holds the lane up: `atLeast` milliseconds, when BullMQ does not wait by itself. */
+  private async noteRate(atLeast: number): Promise<void> {
+    const milliseconds = Math.max(await this.queue.getRateLimitTtl(), atLeast);
+    this.limitedUntil = milliseconds > 0 ? Date.now() + milliseconds : 0;
+  }
+}
+
+/** BullMQ's errors for a job that another worker has, or that was removed. */
+const NOT_OURS: readonly unknown[] = [
+  ErrorCode.JobNotExist,
+  ErrorCode.JobLockNotExist,
+  ErrorCode.JobNotInState,
+  ErrorCode.JobLockMismatch,
+];
+
+function isLockLost(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && NOT_OURS.includes(error.code);
+}

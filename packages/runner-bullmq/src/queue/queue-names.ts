@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+
+/** The names of the keys of one engine. */
+export interface QueueNames {
+  /** The name of the BullMQ queue of a lane. BullMQ allows no colon in it. */
+  readonly queueOf: (lane: string | undefined) => string;
+  /** The name of the BullMQ queue of later wake-ups. */
+  readonly timers: string;
+  /** The hash of the lanes that have been used, with the ends of their pauses. */
+  readonly lanes: string;
+  /** The channel on which changes of that hash are published. */
+  readonly changes: string;
+  readonly lockOf: (sessionKey: string) => string;
+  readonly wantedOf: (sessionKey: string) => string;
+  /** The keys of the turns of a lane's groups, for wake-ups of one level of priority. */
+  readonly turnsOf: (lane: string | undefined, level: number) => readonly [tickets: string, served: string];
+}
+
+export function queueNames(prefix: string, name: string): QueueNames {
+  const base = `${prefix}:${name}:holdfast`;
+  return {
+    queueOf: (lane) => (lane === undefined ? name : `${name}.lane.${encode(lane)}`),
+    timers: `${name}.timers`,
+    lanes: `${base}:lanes`,
+    changes: `${base}:changes`,
+    lockOf: (sessionKey) => `${base}:lock:${sessionKey}`,
+    wantedOf: (sessionKey) => `${base}:wanted:${sessionKey}`,
+    turnsOf: (lane, level) => {
+      const key = `${base}:turns:${level}:${lane === undefined ? '' : encode(lane)}`;
+      return [`${key}:tickets`, `${key}:served`];
+    },
+  };
+}
+
+/** Returns a short key for a session id, which can be any string. */
+export function sessionKeyOf(sessionId: string): string {
+  return createHash('sha256').update(JSON.stringify(sessionId)).digest('base64url').slice(0, 32);
+}
+
+/** Encodes any string for the name of a queue, which has no colon. Plain names stay readable. */
+function encode(text: string): string {
+  return /^[\w.-]+$/u.test(text) ? text : `=${Buffer.from(JSON.stringify(text)).toString('base64url')}`;
+}

@@ -1,0 +1,57 @@
+import type { WakeUp } from '@holdfast/core/engine';
+import { Queue, Worker } from 'bullmq';
+import type { LaneQueueOptions } from './lane-queue.ts';
+
+/** How many timers a worker handles at the same time. Each adds a job to a lane. */
+const CONCURRENCY = 50;
+/** A timer whose lane cannot be reached tries again after so many milliseconds, without end. */
+const RETRY = { attempts: 2 ** 31, backoff: { type: 'fixed', delay: 1_000 } };
+
+/** The wake-ups of later instants, as delayed jobs of one BullMQ queue. No worker is busy while they wait. */
+export class TimerQueue {
+  private readonly name: string;
+  private readonly options: LaneQueueOptions;
+  private readonly queue: Queue<WakeUp, void, string>;
+  private worker: Worker<WakeUp, void> | undefined;
+
+  constructor(name: string, options: LaneQueueOptions) {
+    const { client: connection, prefix, onError } = options;
+    this.name = name;
+    this.options = options;
+    this.queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: 1_000 } }, skipVersionCheck: true });
+    this.queue.on('error', onError);
+  }
+
+  /** Each instant of a session has a job of its own, so that no wake-up replaces another. */
+  async add(sessionKey: string, wakeUp: WakeUp, now: number): Promise<void> {
+    await this.queue.add('timer', wakeUp, {
+      jobId: `${sessionKey}-${wakeUp.at}`,
+      delay: Math.ceil(wakeUp.at - now),
+      removeOnComplete: true,
+      removeOnFail: true,
+      ...RETRY,
+    });
+  }
+
+  /** Starts to wake the sessions whose instants have come. */
+  async open(onDue: (wakeUp: WakeUp) => Promise<void>): Promise<void> {
+    if (this.worker) return;
+    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
+    this.worker = new Worker<WakeUp, void>(this.name, async ({ data }) => onDue(data), {
+      connection,
+      prefix,
+      concurrency: CONCURRENCY,
+      lockDuration: lockSeconds * 1_000,
+      stalledInterval: stalledSeconds * 1_000,
+      maxStalledCount: 2 ** 31,
+      skipVersionCheck: true,
+    });
+    this.worker.on('error', onError);
+    await this.worker.waitUntilReady();
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.close();
+    await this.queue.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { invalidArgument } from '@holdfast/core';
+import type { Cluster, ClusterNode, ClusterOptions, RedisOptions } from 'ioredis';
+import { Cluster as ClusterClient, Redis } from 'ioredis';
+
+/** Where the server is: a URL, the options of ioredis (which include Sentinel), or the nodes of a Cluster. */
+export type BullmqConnection =
+  | { readonly url: string; readonly redis?: RedisOptions }
+  | { readonly redis: RedisOptions }
+  | { readonly cluster: readonly ClusterNode[]; readonly clusterOptions?: ClusterOptions };
+
+/** The client of the engine, from which BullMQ creates the connections that wait for jobs. */
+export type EngineClient = Redis | Cluster;
+
+/** Required by BullMQ: a command waits for the server instead of failing. */
+const WAITS = { maxRetriesPerRequest: null } as const;
+/** Required by the types of ioredis 6. */
+const REPLIES = { replyMapping: 'legacy' } as const;
+
+/** Creates the client of an engine. It connects with its first command. */
+export function connect(connection: BullmqConnection): EngineClient {
+  if ('cluster' in connection) {
+    const { redisOptions, ...rest } = connection.clusterOptions ?? {};
+    const options = { ...rest, redisOptions: { ...redisOptions, ...WAITS, ...REPLIES }, lazyConnect: true };
+    return new ClusterClient([...connection.cluster], options);
+  }
+  const options = { ...connection.redis, ...WAITS, ...REPLIES, lazyConnect: true };
+  return 'url' in connection ? new Redis(connection.url, options) : new Redis(options);
+}
+
+/**
+ * @throws RangeError `ARGUMENT_INVALID` when the keys of one engine could be on different nodes of a Cluster, or when ioredis
+ * would change the keys.
+ */
+export function checkPrefix(prefix: string, connection: BullmqConnection): void {
+  if ('cluster' in connection && !/\{[^}]+\}/u.test(prefix)) {
+    throw invalidArgument(
+      `The prefix "${prefix}" has no hash tag, so a Cluster would spread the queue. Put a part in braces: "{${prefix}}".`,
+    );
+  }
+  const options = 'cluster' in connection ? connection.clusterOptions : connection.redis;
+  if (options && 'keyPrefix' in options && options.keyPrefix) {
+    throw invalidArgument('BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.');
+  }
+}
+
+/** Creates a client with the same options, which connects with its first command. */
+export function duplicateOf(client: EngineClient): EngineClient {
+  return client instanceof ClusterClient ? client.duplicate([], { lazyConnect: true }) : client.duplicate({ lazyConnect: true });
+}

@@ -1,0 +1,24 @@
+import { engineCases } from '@holdfast/conformance';
+import type { EngineCase } from '@holdfast/conformance';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { bullmqHarness } from './support/bullmq-harness.ts';
+import { RedisServer } from './support/redis-server.ts';
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** Runs a case with a harness of its own, because cases run at the same time. */
+function runAlone({ run }: EngineCase): Promise<void> {
+  const { create, ...abilities } = bullmqHarness({ url: `redis://127.0.0.1:${server.port}` });
+  return run(create, abilities);
+}
+
+describe('BullmqEngine', { timeout: 120_000 }, () => {
+  const cases = engineCases.filter(({ needs }) => needs !== 'clock');
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.concurrent.for(cases)('$group: $name', runAlone);
+});

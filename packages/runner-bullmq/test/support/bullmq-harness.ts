@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EngineHarness, EngineUnderTest } from '@holdfast/conformance';
+import { BullmqEngine } from '@holdfast/runner-bullmq';
+import type { BullmqConnection, BullmqEngineOptions } from '@holdfast/runner-bullmq';
+
+/** Worker processes start faster with compiled code of their last start. */
+const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };
+
+/** Short times, so that tests see the recovery of sessions soon. */
+export const TIMES = { lockSeconds: 2, stalledSeconds: 1 };
+
+const ignore = (): void => undefined;
+
+/** Opens an engine for tests. The servers of tests have no persistence. */
+export function openEngine(
+  connection: BullmqConnection,
+  options: Partial<BullmqEngineOptions> = {},
+): EngineUnderTest & { readonly engine: BullmqEngine } {
+  const engine = new BullmqEngine({ connection, ...TIMES, onWarning: ignore, onError: ignore, ...options });
+  return { engine, close: () => engine.close() };
+}
+
+/** The harness of engines on a server. Each case has a queue of its own. */
+export function bullmqHarness(connection: BullmqConnection): EngineHarness {
+  let name = '';
+  const worker = new URL('worker.ts', import.meta.url);
+  return {
+    async create() {
+      name = `test-${randomUUID()}`;
+      return openEngine(connection, { name });
+    },
+    reopen: async () => openEngine(connection, { name }),
+    processes: () => fork(worker, [JSON.stringify({ connection, name })], { env }),
+    lockSeconds: TIMES.lockSeconds + 2 * TIMES.stalledSeconds,
+    turnMilliseconds: 10,
+  };
+}
