@@ -58,6 +58,9 @@ const checkOptions = optionsCheck<BullmqEngineOptions>(
   },
 );
 
+/** BullMQ waits for a server that does not reply. The engine does not. */
+const CLOSE_MILLISECONDS = 2_000;
+
 interface EngineParts {
   readonly client: EngineClient;
   readonly wakeUps: BullmqWakeUps;
@@ -121,7 +124,10 @@ export class BullmqEngine extends QueueEngine<BullmqLock> {
   /** Closes the connections. Stop the worker before. */
   async close(): Promise<void> {
     const { wakeUps, client } = this.parts;
-    await wakeUps.close();
+    const closed = Promise.withResolvers<void>();
+    const callOff = callAfter(systemClock, CLOSE_MILLISECONDS, closed.resolve); // the server may be away
+    wakeUps.close().then(closed.resolve, closed.reject);
+    await closed.promise.finally(callOff);
     client.disconnect();
   }
 }

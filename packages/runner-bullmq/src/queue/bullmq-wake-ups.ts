@@ -175,11 +175,12 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async addDue({ sessionId, at, lane, priority = 0, group }: WakeUp): Promise<void> {
     const level = levelOf(priority);
     const { names } = this;
-    const keys = [...names.turnsOf(lane, level), names.lanes];
+    const laneQueue = this.laneQueue(lane);
+    const keys = [...names.turnsOf(lane, level), names.lanes, laneQueue.waitingKey];
     const args = [group ?? '', LAST_TICKET, lane === undefined ? '' : JSON.stringify(lane), names.changes];
     const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
     const data = { sessionId, at, lane, priority, group };
-    await this.laneQueue(lane).add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
+    await laneQueue.add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
   }
 
   /** Locks the session of a job. Returns `undefined` when a worker has the session in another lane: then the job ends. */

@@ -2,7 +2,10 @@
 const LEVELS = 8;
 const HIGHEST = 4;
 
-/** The last ticket of a level: groups take turns until a lane has been busy without a pause for so many jobs of one group. */
+/**
+ * The last ticket of a level. When jobs have waited in a lane without a break for so many turns of a group, the groups take
+ * no more turns until no job waits.
+ */
 export const LAST_TICKET = 2 ** 18 - 1;
 
 /** Returns the level of a priority, 0 for the highest. Priorities above 4 and below -3 count as 4 and -3. */

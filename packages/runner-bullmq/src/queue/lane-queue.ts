@@ -42,7 +42,7 @@ export class LaneQueue {
   pausedUntil: Instant = 0;
   private readonly name: string;
   private readonly options: LaneQueueOptions;
-  private readonly queue: Queue<JobData, void, string>;
+  private readonly queue: Queue<JobData, void>;
   private readonly limits: BullmqLaneLimits | undefined;
   private worker: Worker<JobData, void> | undefined;
   private wait: Wait | undefined;
@@ -64,6 +64,11 @@ export class LaneQueue {
     const streams = { events: { maxLen: 1_000 } };
     this.queue = new Queue(name, { connection, prefix, streams, skipVersionCheck: true });
     this.queue.on('error', onError);
+  }
+
+  /** The key of BullMQ's set of jobs that wait. */
+  get waitingKey(): string {
+    return this.queue.toKey('prioritized');
   }
 
   /**

@@ -2,7 +2,7 @@ import type { EngineClient } from '../server/connection.ts';
 
 /**
  * Returns the place of a new wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
- * job. Publishes a lane that is used for the first time.
+ * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time.
  */
 const TAKE_TICKET = `
   if ARGV[3] ~= '' and redis.call('HSETNX', KEYS[3], ARGV[3], 0) == 1 then
@@ -10,7 +10,7 @@ const TAKE_TICKET = `
   end
   local served = tonumber(redis.call('GET', KEYS[2]) or '0')
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', served)
-  if redis.call('ZCARD', KEYS[1]) == 0 then
+  if redis.call('ZCARD', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[4]) == 0 then
     served = 0
     redis.call('DEL', KEYS[2])
   end

@@ -11,7 +11,7 @@ export interface QueueReport {
 const OLDEST = [6, 2] as const;
 
 /** @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old. */
-export async function queueReport(client: EngineClient): Promise<QueueReport> {
+export async function queueReport(client: Pick<EngineClient, 'info'>): Promise<QueueReport> {
   const info = await client.info();
   const redisVersion = valueOf(info, 'redis_version') ?? 'unknown';
   const [major = 0, minor = 0] = redisVersion.split('.').map(Number);

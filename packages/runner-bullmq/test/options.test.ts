@@ -1,0 +1,42 @@
+import { BullmqEngine } from '@holdfast/runner-bullmq';
+import type { BullmqEngineOptions } from '@holdfast/runner-bullmq';
+import { describe, expect, test } from 'vitest';
+
+const connection = { url: 'redis://127.0.0.1:1' };
+
+describe('options that the engine refuses', () => {
+  test.each<readonly [string, object, string]>([
+    ['no connection', {}, 'connection'],
+    ['a name with a colon', { connection, name: 'my:agents' }, 'The name "my:agents" has a colon, which BullMQ does not allow.'],
+    ['an unknown option', { connection, concurrency: 5 }, 'pass it to serve'],
+    ['a lane without a whole number', { connection, lanes: { openai: { concurrency: 0.5 } } }, 'lane "openai"'],
+    ['a rate without a period', { connection, lanes: { openai: { rate: { max: 5 } } } }, 'the rate of lane "openai"'],
+    [
+      'a prefix that a Cluster spreads',
+      { connection: { cluster: [{ host: '127.0.0.1', port: 1 }] }, prefix: 'agents' },
+      'The prefix "agents" has no hash tag, so a Cluster would spread the queue. Put a part in braces: "{agents}".',
+    ],
+    [
+      'a key prefix of ioredis',
+      { connection: { redis: { keyPrefix: 'x' } } },
+      'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
+    ],
+  ])('%s', (_, options, message) => {
+    const error = thrownBy(() => new BullmqEngine(options as BullmqEngineOptions));
+    expect(error).toMatchObject({ code: 'ARGUMENT_INVALID' });
+    expect((error as Error).message).toContain(message);
+  });
+
+  test('messages do not show the connection, which can hold a password', () => {
+    const error = thrownBy(() => new BullmqEngine({ connection: 'redis://:secret@host' } as never));
+    expect((error as Error).message).not.toContain('secret');
+  });
+});
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}
