@@ -84,6 +84,26 @@ describe('lanes', () => {
     expect(seen.filter((id) => id.startsWith('a'))).toEqual([]);
   });
 
+  test('pause on all workers, also on those that start later', async () => {
+    const open = queueOf();
+    const [first, second, late] = [open(), open(), open()];
+    const seen: string[] = [];
+    const advance: Advance = async (sessionId) => {
+      seen.push(sessionId);
+      if (sessionId !== 'first') return FINISHED;
+      return { outcome: { type: 'throttled', until: Date.now() + 60_000, lane: 'a' }, wake: [] };
+    };
+    await first.serve(advance, 1);
+    await first.engine.wake('first', { lane: 'a' });
+    await until('"first" is worked on', () => seen.length === 1);
+    await second.serve(advance, 1);
+    await second.engine.wake('paused', { lane: 'a' });
+    await late.serve(advance, 1);
+    for (const id of names(20)) await second.engine.wake(id);
+    await until('the others are worked on', () => seen.length === 21);
+    expect(seen).not.toContain('paused');
+  });
+
   test('share no session: one worker at a time has a session that is woken in several lanes', async () => {
     const open = queueOf();
     const engines = [open(), open()];

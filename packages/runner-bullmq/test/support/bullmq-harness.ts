@@ -23,8 +23,8 @@ export function openEngine(
   return { engine, close: () => engine.close() };
 }
 
-/** The harness of engines on a server. Each case has a queue of its own. */
-export function bullmqHarness(connection: BullmqConnection): EngineHarness {
+/** The harness of engines on a server. Each case has a queue of its own. Worker processes have the defect. */
+export function bullmqHarness(connection: BullmqConnection, defect = ''): EngineHarness {
   let name = '';
   const worker = new URL('worker.ts', import.meta.url);
   return {
@@ -33,7 +33,7 @@ export function bullmqHarness(connection: BullmqConnection): EngineHarness {
       return openEngine(connection, { name });
     },
     reopen: async () => openEngine(connection, { name }),
-    processes: () => fork(worker, [JSON.stringify({ connection, name })], { env }),
+    processes: () => fork(worker, [JSON.stringify({ connection, name, defect })], { env }),
     lockSeconds: TIMES.lockSeconds + 2 * TIMES.stalledSeconds,
     turnMilliseconds: 10,
   };

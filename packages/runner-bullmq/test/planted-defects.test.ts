@@ -1,0 +1,25 @@
+import { engineCases } from '@holdfast/conformance';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bullmqHarness } from './support/bullmq-harness.ts';
+import { DEFECTS } from './support/planted-defects.ts';
+import { RedisServer } from './support/redis-server.ts';
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** The cases with worker processes take long to fail. They run with `EFFORT=2`. */
+const isLong = Number(process.env['EFFORT'] ?? 1) > 1;
+const defects = Object.entries(DEFECTS).filter(([, { fails }]) => isLong || !fails.startsWith('processes'));
+
+describe('an engine that', () => {
+  test.for(defects)('%s fails a case', { timeout: 120_000 }, async ([name, { plant, fails }]) => {
+    onTestFinished(plant());
+    const one = engineCases.find((each) => `${each.group}: ${each.name}` === fails);
+    const { create, ...abilities } = bullmqHarness({ url: `redis://127.0.0.1:${server.port}` }, name);
+    if (one === undefined) throw new Error(`There is no case "${fails}".`);
+    await expect(one.run(create, { ...abilities, turnMilliseconds: 4 })).rejects.toThrow(/Expected|advanced|taken|engine/u);
+  });
+});
