@@ -1,6 +1,7 @@
 import { HoldfastError, invalidArgument, systemClock } from '@holdfast/core';
 import { callAfter, mustBe, optionsCheck, QueueEngine } from '@holdfast/core/engine';
 import type { Advance, EngineWorker, ServeOptions, WakeOptions } from '@holdfast/core/engine';
+import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
 import type { BullmqLock } from './queue/bullmq-wake-ups.ts';
 import { checkLanes } from './queue/lane-limits.ts';
@@ -31,6 +32,8 @@ export interface BullmqEngineOptions {
   readonly stepsPerTurn?: number | undefined;
   /** The seconds after which `wake` rejects when the server does not reply. Default: 5. */
   readonly wakeSeconds?: number | undefined;
+  /** Receives BullMQ's spans, as in `new BullMQOtel('agents')` of the package `bullmq-otel`. */
+  readonly telemetry?: Telemetry | undefined;
   /** Receives each setting of the server with which wake-ups can be lost. Default: a warning on the console. */
   readonly onWarning?: ((warning: string) => void) | undefined;
   /** Receives the errors of connections, which reconnect by themselves. Default: a warning on the console. */
@@ -48,6 +51,7 @@ const checkOptions = optionsCheck<BullmqEngineOptions>(
     stalledSeconds: mustBe.seconds,
     stepsPerTurn: mustBe.wholeNumber(1),
     wakeSeconds: mustBe.seconds,
+    telemetry: mustBe.object,
     onWarning: mustBe.function,
     onError: mustBe.function,
   },
@@ -79,13 +83,13 @@ export class BullmqEngine extends QueueEngine<BullmqLock> {
   constructor(options: BullmqEngineOptions) {
     const { stepsPerTurn = 1, wakeSeconds = 5, onWarning = console.warn, ...rest } = checkOptions(options);
     const { connection, name = 'agents', prefix = '{holdfast}', lanes = {}, ...times } = rest;
-    const { lockSeconds = 15, stalledSeconds = 5, onError = warn } = times;
+    const { lockSeconds = 15, stalledSeconds = 5, telemetry, onError = warn } = times;
     if (name.includes(':')) throw invalidArgument(`The name "${name}" has a colon, which BullMQ does not allow.`);
     checkPrefix(prefix, connection);
     checkLanes(lanes);
     const client = connect(connection);
     client.on('error', onError);
-    const wakeUps = new BullmqWakeUps({ client, prefix, name, lanes, lockSeconds, stalledSeconds, onError });
+    const wakeUps = new BullmqWakeUps({ client, prefix, name, lanes, lockSeconds, stalledSeconds, telemetry, onError });
     super(wakeUps, { stepsPerTurn });
     this.parts = { client, wakeUps, wakeSeconds, onWarning };
   }
@@ -114,6 +118,14 @@ export class BullmqEngine extends QueueEngine<BullmqLock> {
     for (const warning of (await this.check()).warnings) onWarning(warning);
     await wakeUps.open();
     return super.serve(advance, options);
+  }
+
+  /**
+   * The queues of BullMQ, for tools such as bull-board: one for each lane that this process knows, and one for timers. Do not
+   * change their jobs.
+   */
+  get queues(): readonly Queue[] {
+    return this.parts.wakeUps.queues;
   }
 
   /** Checks the server. @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old. */

@@ -1,6 +1,7 @@
 import { systemClock } from '@holdfast/core';
 import { callAfter } from '@holdfast/core/engine';
 import type { Following, LockedSession, Schedule, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
 import { duplicateOf } from '../server/connection.ts';
 import type { EngineClient } from '../server/connection.ts';
@@ -66,6 +67,11 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   async open(): Promise<void> {
     this.opening ??= this.start();
     await this.opening;
+  }
+
+  /** The queues of BullMQ that this process knows. */
+  get queues(): readonly Queue[] {
+    return [this.timers.queue, ...[...this.lanes.values()].map(({ queue }) => queue)];
   }
 
   async close(): Promise<void> {

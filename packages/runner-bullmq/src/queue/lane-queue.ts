@@ -1,7 +1,7 @@
 import type { Instant } from '@holdfast/core';
 import type { Schedule } from '@holdfast/core/engine';
 import { ErrorCode, Queue, Worker } from 'bullmq';
-import type { Job } from 'bullmq';
+import type { Job, Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 
@@ -20,6 +20,7 @@ export interface LaneQueueOptions {
   readonly prefix: string;
   readonly lockSeconds: number;
   readonly stalledSeconds: number;
+  readonly telemetry?: Telemetry | undefined;
   readonly onError: (error: Error) => void;
 }
 
@@ -42,7 +43,7 @@ export class LaneQueue {
   pausedUntil: Instant = 0;
   private readonly name: string;
   private readonly options: LaneQueueOptions;
-  private readonly queue: Queue<JobData, void>;
+  readonly queue: Queue<JobData, void>;
   private readonly limits: BullmqLaneLimits | undefined;
   private worker: Worker<JobData, void> | undefined;
   private wait: Wait | undefined;
@@ -56,13 +57,13 @@ export class LaneQueue {
     limits: BullmqLaneLimits | undefined,
     options: LaneQueueOptions,
   ) {
-    const { client: connection, prefix, onError } = options;
+    const { client: connection, prefix, telemetry, onError } = options;
     this.lane = lane;
     this.name = name;
     this.limits = limits;
     this.options = options;
     const streams = { events: { maxLen: 1_000 } };
-    this.queue = new Queue(name, { connection, prefix, streams, skipVersionCheck: true });
+    this.queue = new Queue(name, { connection, prefix, streams, skipVersionCheck: true, ...(telemetry && { telemetry }) });
     this.queue.on('error', onError);
   }
 
@@ -87,7 +88,7 @@ export class LaneQueue {
   /** Starts to recover the jobs of dead workers, and sets the limits of the lane for all workers. */
   async open(): Promise<void> {
     if (this.worker) return;
-    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
+    const { client: connection, prefix, lockSeconds, stalledSeconds, telemetry, onError } = this.options;
     const worker = new Worker<JobData, void>(this.name, null, {
       connection,
       prefix,
@@ -97,6 +98,7 @@ export class LaneQueue {
       maxStalledCount: ANY_NUMBER,
       drainDelay: DRAIN_SECONDS,
       skipVersionCheck: true,
+      ...(telemetry && { telemetry }),
     });
     this.worker = worker;
     worker.on('error', onError);

@@ -11,7 +11,7 @@ const RETRY = { attempts: 2 ** 31, backoff: { type: 'fixed', delay: 1_000 } };
 export class TimerQueue {
   private readonly name: string;
   private readonly options: LaneQueueOptions;
-  private readonly queue: Queue<WakeUp, void>;
+  readonly queue: Queue<WakeUp, void>;
   private worker: Worker<WakeUp, void> | undefined;
 
   constructor(name: string, options: LaneQueueOptions) {
