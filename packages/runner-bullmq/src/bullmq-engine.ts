@@ -3,7 +3,6 @@ import { callAfter, mustBe, optionsCheck, QueueEngine } from '@holdfast/core/eng
 import type { Advance, EngineWorker, ServeOptions, WakeOptions } from '@holdfast/core/engine';
 import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
-import type { BullmqLock } from './queue/bullmq-wake-ups.ts';
 import { checkLanes } from './queue/lane-limits.ts';
 import type { BullmqLaneLimits } from './queue/lane-limits.ts';
 import { checkPrefix, connect } from './server/connection.ts';
@@ -32,7 +31,7 @@ export interface BullmqEngineOptions {
   readonly stepsPerTurn?: number | undefined;
   /** The seconds after which `wake` rejects when the server does not reply. Default: 5. */
   readonly wakeSeconds?: number | undefined;
-  /** Receives BullMQ's spans, as in `new BullMQOtel('agents')` of the package `bullmq-otel`. */
+  /** Receives BullMQ's spans, as in `new BullMQOtel({ tracerName: 'agents' })` of the package `bullmq-otel`. */
   readonly telemetry?: Telemetry | undefined;
   /** Receives each setting of the server with which wake-ups can be lost. Default: a warning on the console. */
   readonly onWarning?: ((warning: string) => void) | undefined;
@@ -76,20 +75,30 @@ interface EngineParts {
  * An engine whose wake-ups are jobs of BullMQ, for workers on many machines. A job means "look at this session": the store
  * has the session, so the queue holds nothing that a sweep could not restore.
  */
-export class BullmqEngine extends QueueEngine<BullmqLock> {
+export class BullmqEngine extends QueueEngine {
   private readonly parts: EngineParts;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: BullmqEngineOptions) {
-    const { stepsPerTurn = 1, wakeSeconds = 5, onWarning = console.warn, ...rest } = checkOptions(options);
+    const { stepsPerTurn = 1, wakeSeconds = 5, onWarning = warn, ...rest } = checkOptions(options);
     const { connection, name = 'agents', prefix = '{holdfast}', lanes = {}, ...times } = rest;
     const { lockSeconds = 15, stalledSeconds = 5, telemetry, onError = warn } = times;
-    if (name.includes(':')) throw invalidArgument(`The name "${name}" has a colon, which BullMQ does not allow.`);
+    if (name.includes(':'))
+      throw invalidArgument(`The name "${name}" has a colon, which BullMQ does not allow.`);
     checkPrefix(prefix, connection);
     checkLanes(lanes);
     const client = connect(connection);
     client.on('error', onError);
-    const wakeUps = new BullmqWakeUps({ client, prefix, name, lanes, lockSeconds, stalledSeconds, telemetry, onError });
+    const wakeUps = new BullmqWakeUps({
+      client,
+      prefix,
+      name,
+      lanes,
+      lockSeconds,
+      stalledSeconds,
+      telemetry,
+      onError,
+    });
     super(wakeUps, { stepsPerTurn });
     this.parts = { client, wakeUps, wakeSeconds, onWarning };
   }
@@ -144,7 +153,7 @@ export class BullmqEngine extends QueueEngine<BullmqLock> {
   }
 }
 
-function warn(error: Error): void {
-  // oxlint-disable-next-line no-console -- an error must not be lost when the caller passes no `onError`
-  console.warn('The queue of the engine failed:', error);
+function warn(problem: Error | string): void {
+  // oxlint-disable-next-line no-console -- a problem must not be lost when the caller passes no listener
+  console.warn('The queue of the engine:', problem);
 }

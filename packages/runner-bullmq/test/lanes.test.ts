@@ -106,7 +106,7 @@ describe('lanes', () => {
 
   test('share no session: one worker at a time has a session that is woken in several lanes', async () => {
     const open = queueOf();
-    const engines = [open(), open()];
+    const engines = [open(), open()] as const;
     const running = new Set<string>();
     const [last, seen, overlaps] = [new Set<string>(), new Set<string>(), [] as string[]];
     const advance: Advance = async (sessionId) => {
@@ -122,7 +122,7 @@ describe('lanes', () => {
     for (let round = 0; round < 10; round++) {
       if (round === 9) for (const id of names(10)) last.add(id);
       const wakes = names(10).flatMap((id) =>
-        ['a', 'b', undefined].map((lane, index) => engines[index % 2]?.engine.wake(id, { lane })),
+        ['a', 'b', undefined].map((lane, index) => engines[index === 1 ? 1 : 0].engine.wake(id, { lane })),
       );
       await Promise.all(wakes);
     }
@@ -137,7 +137,11 @@ describe('groups', () => {
     const loads = [500, 200, 100, 50, 20, 10, 5, 3, 2, 1];
     const order: string[] = [];
     for (const [owner, load] of loads.entries())
-      await Promise.all(names(load, `owner ${owner}:`).map((id) => engine.wake(id, { lane: 'model', group: `owner ${owner}` })));
+      await Promise.all(
+        names(load, `owner ${owner}:`).map((id) =>
+          engine.wake(id, { lane: 'model', group: `owner ${owner}` }),
+        ),
+      );
     await serve(async (sessionId) => {
       order.push(sessionId);
       return FINISHED;

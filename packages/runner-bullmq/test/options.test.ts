@@ -7,10 +7,22 @@ const connection = { url: 'redis://127.0.0.1:1' };
 describe('options that the engine refuses', () => {
   test.each<readonly [string, object, string]>([
     ['no connection', {}, 'connection'],
-    ['a name with a colon', { connection, name: 'my:agents' }, 'The name "my:agents" has a colon, which BullMQ does not allow.'],
+    [
+      'a name with a colon',
+      { connection, name: 'my:agents' },
+      'The name "my:agents" has a colon, which BullMQ does not allow.',
+    ],
     ['an unknown option', { connection, concurrency: 5 }, 'pass it to serve'],
-    ['a lane without a whole number', { connection, lanes: { openai: { concurrency: 0.5 } } }, 'lane "openai"'],
-    ['a rate without a period', { connection, lanes: { openai: { rate: { max: 5 } } } }, 'the rate of lane "openai"'],
+    [
+      'a lane without a whole number',
+      { connection, lanes: { openai: { concurrency: 0.5 } } },
+      'lane "openai"',
+    ],
+    [
+      'a rate without a period',
+      { connection, lanes: { openai: { rate: { max: 5 } } } },
+      'the rate of lane "openai"',
+    ],
     [
       'a prefix that a Cluster spreads',
       { connection: { cluster: [{ host: '127.0.0.1', port: 1 }] }, prefix: 'agents' },

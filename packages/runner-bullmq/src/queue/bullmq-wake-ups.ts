@@ -204,7 +204,16 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const milliseconds = Number(await this.scripts.run('LOCK', keys, args));
     if (milliseconds === 0) {
       const holder = jobRef + job.token;
-      return { sessionId, schedule, dueAt: at, isRecovery: job.stalledCounter > 0, job, laneQueue, sessionKey, holder };
+      return {
+        sessionId,
+        schedule,
+        dueAt: at,
+        isRecovery: job.stalledCounter > 0,
+        job,
+        laneQueue,
+        sessionKey,
+        holder,
+      };
     }
     await this.add([{ sessionId, ...schedule, at: Date.now() + milliseconds + LOCK_PAUSE }]);
     await laneQueue.complete(job);

@@ -1,14 +1,15 @@
-import type { LaneLimits } from '@holdfast/core/engine';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 
 /** So many sessions of a lane start in a period. */
 export interface LaneRate {
+  /** The number of sessions. */
   readonly max: number;
+  /** The length of the period. */
   readonly seconds: number;
 }
 
 /** The limits of one lane. They hold for all workers together. */
-export interface BullmqLaneLimits extends LaneLimits {
+export interface BullmqLaneLimits {
   /** How many sessions of the lane all workers work on at the same time; no limit when absent. */
   readonly concurrency?: number | undefined;
   /** How many sessions of the lane all workers start in a period; no limit when absent. A session takes one step each time. */

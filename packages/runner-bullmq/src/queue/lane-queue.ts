@@ -63,7 +63,13 @@ export class LaneQueue {
     this.limits = limits;
     this.options = options;
     const streams = { events: { maxLen: 1_000 } };
-    this.queue = new Queue(name, { connection, prefix, streams, skipVersionCheck: true, ...(telemetry && { telemetry }) });
+    this.queue = new Queue(name, {
+      connection,
+      prefix,
+      streams,
+      skipVersionCheck: true,
+      ...(telemetry && { telemetry }),
+    });
     this.queue.on('error', onError);
   }
 
@@ -130,11 +136,17 @@ export class LaneQueue {
     if (this.wait || !this.worker || this.isClosed) return;
     const wait: Wait = { job: undefined };
     this.wait = wait;
-    void this.nextJob(token, this.worker).then((job) => {
-      wait.job = job;
-      if (job === undefined && this.wait === wait) this.wait = undefined;
-      onJob();
-    });
+    void this.waitWith(wait, this.nextJob(token, this.worker), onJob);
+  }
+
+  private async waitWith(
+    wait: Wait,
+    next: Promise<SessionJob | undefined>,
+    onJob: () => void,
+  ): Promise<void> {
+    wait.job = await next;
+    if (wait.job === undefined && this.wait === wait) this.wait = undefined;
+    onJob();
   }
 
   private async nextJob(token: string, worker: Worker<JobData, void>): Promise<SessionJob | undefined> {

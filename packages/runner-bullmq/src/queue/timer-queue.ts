@@ -18,7 +18,12 @@ export class TimerQueue {
     const { client: connection, prefix, onError } = options;
     this.name = name;
     this.options = options;
-    this.queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: 1_000 } }, skipVersionCheck: true });
+    this.queue = new Queue(name, {
+      connection,
+      prefix,
+      streams: { events: { maxLen: 1_000 } },
+      skipVersionCheck: true,
+    });
     this.queue.on('error', onError);
   }
 

@@ -76,7 +76,10 @@ export class EngineScripts {
   }
 
   async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    const commands = this.client as unknown as Record<string, (...args: (string | number)[]) => Promise<unknown>>;
+    const commands = this.client as unknown as Record<
+      string,
+      (...args: (string | number)[]) => Promise<unknown>
+    >;
     return commands[`holdfast${script}`]?.(keys.length, ...keys, ...args);
   }
 }

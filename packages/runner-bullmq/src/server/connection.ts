@@ -39,11 +39,15 @@ export function checkPrefix(prefix: string, connection: BullmqConnection): void 
   }
   const options = 'cluster' in connection ? connection.clusterOptions : connection.redis;
   if (options && 'keyPrefix' in options && options.keyPrefix) {
-    throw invalidArgument('BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.');
+    throw invalidArgument(
+      'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
+    );
   }
 }
 
 /** Creates a client with the same options, which connects with its first command. */
 export function duplicateOf(client: EngineClient): EngineClient {
-  return client instanceof ClusterClient ? client.duplicate([], { lazyConnect: true }) : client.duplicate({ lazyConnect: true });
+  return client instanceof ClusterClient
+    ? client.duplicate([], { lazyConnect: true })
+    : client.duplicate({ lazyConnect: true });
 }

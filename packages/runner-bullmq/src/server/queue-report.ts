@@ -1,7 +1,7 @@
 import { HoldfastError } from '@holdfast/core';
 import type { EngineClient } from './connection.ts';
 
-/** What an engine found out about its server. */
+/** The version and the settings of a server. */
 export interface QueueReport {
   readonly redisVersion: string;
   /** Settings with which the queue can lose wake-ups. A sweep finds the sessions again. */
@@ -28,9 +28,13 @@ function warningsOf(info: string): readonly string[] {
   const warnings: string[] = [];
   const policy = valueOf(info, 'maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
-    warnings.push(`Redis may evict wake-ups when its memory is full: its maxmemory-policy is ${policy}. Set it to noeviction.`);
+    warnings.push(
+      `Redis may evict wake-ups when its memory is full: its maxmemory-policy is ${policy}. Set it to noeviction.`,
+    );
   if (valueOf(info, 'aof_enabled') === '0')
-    warnings.push('Redis loses wake-ups when it restarts: append-only persistence is off. Set appendonly to yes.');
+    warnings.push(
+      'Redis loses wake-ups when it restarts: append-only persistence is off. Set appendonly to yes.',
+    );
   return warnings;
 }
 

@@ -6,7 +6,11 @@ import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
 type Plant = () => () => void;
 
 /** Replaces a method of a class. */
-function replace<T extends object, K extends keyof T>(prototype: T, name: K, by: (method: T[K]) => T[K]): Plant {
+function replace<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  by: (method: T[K]) => T[K],
+): Plant {
   return () => {
     const method = prototype[name];
     prototype[name] = by(method);
@@ -40,7 +44,8 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   },
   'has one timer for each session': {
     plant: changeJobs((name, { jobId, ...options }) => {
-      if (name !== 'timer' || jobId === undefined) return { ...options, ...(jobId !== undefined && { jobId }) };
+      if (name !== 'timer' || jobId === undefined)
+        return { ...options, ...(jobId !== undefined && { jobId }) };
       return { ...options, deduplication: { id: jobId.slice(0, 32), replace: true } };
     }),
     fails: 'moments: a session that is woken at several instants is advanced at each of them',
