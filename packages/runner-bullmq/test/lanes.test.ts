@@ -131,6 +131,16 @@ describe('lanes', () => {
   });
 });
 
+test('an engine refuses lanes without number, before it stores anything', async () => {
+  const { engine } = queueOf()();
+  for (const lane of names(100, 'lane')) await engine.wake('a', { lane });
+  await expect(engine.wake('a', { lane: 'another' })).rejects.toMatchObject({
+    code: 'ARGUMENT_INVALID',
+    message:
+      'The lane "another" is one too many: an engine has at most 100 lanes. A lane is for a limit, such as that of a provider. For owners, set the group of their sessions.',
+  });
+});
+
 describe('groups', () => {
   test('of ten owners with very different load wait for a few turns each, not for the backlog', async () => {
     const { engine, serve } = queueOf()();

@@ -1,19 +1,14 @@
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { AdvanceResult } from '@holdfast/core/engine';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEngine } from './support/bullmq-harness.ts';
 import { RedisServer, until } from './support/redis-server.ts';
 
 const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
-const servers: RedisServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop();
-});
-
 async function startServer(...args: readonly string[]): Promise<RedisServer> {
   const server = await RedisServer.start({ args });
-  servers.push(server);
+  onTestFinished(() => server.stop());
   return server;
 }
 

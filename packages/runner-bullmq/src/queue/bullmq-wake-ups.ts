@@ -1,4 +1,4 @@
-import { systemClock } from '@holdfast/core';
+import { invalidArgument, systemClock } from '@holdfast/core';
 import { callAfter } from '@holdfast/core/engine';
 import type { Following, LockedSession, Schedule, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
@@ -32,6 +32,17 @@ export interface BullmqLock extends LockedSession {
 const LOOK_PAUSE = 5_000;
 /** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
 const LOCK_PAUSE = 1_000;
+
+/** Each worker has a connection for each lane. */
+const MOST_LANES = 100;
+
+function tooManyLanes(lane: string | undefined): Error {
+  const advice =
+    'A lane is for a limit, such as that of a provider. For owners, set the group of their sessions.';
+  return invalidArgument(
+    `The lane "${lane}" is one too many: an engine has at most ${MOST_LANES} lanes. ${advice}`,
+  );
+}
 
 /**
  * The wake-ups of an engine in BullMQ: a queue for each lane, and one for later instants. A job is a wake-up of a session,
@@ -172,6 +183,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private laneQueue(lane: string | undefined): LaneQueue {
     const known = this.lanes.get(lane);
     if (known) return known;
+    if (this.lanes.size > MOST_LANES) throw tooManyLanes(lane);
     const limits = lane === undefined ? undefined : this.options.lanes[lane];
     const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
     this.lanes.set(lane, laneQueue);
@@ -198,7 +210,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const { names, lockSeconds } = this;
     const priority = job.priority;
     const [, served] = names.turnsOf(laneQueue.lane, levelOfJob(priority));
-    const jobRef = `${laneQueue.lane ?? ''} ${job.id} `;
+    const jobRef = JSON.stringify([laneQueue.lane ?? null, job.id]);
     const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), served];
     const args = [jobRef, job.token ?? '', lockSeconds * 1_000, JSON.stringify(schedule), ticketOf(priority)];
     const milliseconds = Number(await this.scripts.run('LOCK', keys, args));

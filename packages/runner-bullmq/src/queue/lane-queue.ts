@@ -33,6 +33,8 @@ interface Wait {
 const DRAIN_SECONDS = 2;
 /** BullMQ gives a job up after so many deaths of its worker. The runtime counts the deaths itself. */
 const ANY_NUMBER = 2 ** 31;
+/** The pause in milliseconds before a busy worker looks into an empty lane again. */
+const EMPTY_PAUSE = 100;
 /** A wait in milliseconds that ended too early to be one. */
 const SOON = 50;
 
@@ -50,6 +52,8 @@ export class LaneQueue {
   /** True when a job may be there although a worker waits for one: the lane was at its limit. */
   private mustLook = true;
   private limitedUntil = 0;
+  /** Until then, a busy worker does not ask the empty lane again. An idle worker waits for its jobs. */
+  private emptyUntil = 0;
 
   constructor(
     lane: string | undefined,
@@ -121,9 +125,11 @@ export class LaneQueue {
 
   /** Takes the next job, without waiting for one. */
   async take(token: string): Promise<SessionJob | undefined> {
-    if (this.isClosed || (this.wait && !this.mustLook)) return undefined;
+    const now = Date.now();
+    if (this.opensAt > now || (!this.mustLook && (this.wait || this.emptyUntil > now))) return undefined;
     this.mustLook = false;
     const job = await this.worker?.getNextJob(token, { block: false });
+    if (job === undefined) this.emptyUntil = now + EMPTY_PAUSE;
     if (job === undefined && this.limits?.rate) await this.noteRate(0);
     return job;
   }
@@ -133,7 +139,7 @@ export class LaneQueue {
    * when the time is over.
    */
   waitForJob(token: string, onJob: () => void): void {
-    if (this.wait || !this.worker || this.isClosed) return;
+    if (this.wait || !this.worker || this.opensAt > Date.now()) return;
     const wait: Wait = { job: undefined };
     this.wait = wait;
     void this.waitWith(wait, this.nextJob(token, this.worker), onJob);
@@ -160,10 +166,6 @@ export class LaneQueue {
       this.options.onError(error as Error);
     }
     return undefined;
-  }
-
-  private get isClosed(): boolean {
-    return this.opensAt > Date.now();
   }
 
   /** The instant at which a pause or the rate limit of the lane ends. */
