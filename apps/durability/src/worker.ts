@@ -3,29 +3,24 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  approve,
-  hasErrorCode,
-  InProcessEngine,
-  pendingApprovals,
-  pendingQuestions,
-  retry,
-  sendMessage,
-  SessionRuntime,
-} from '@holdfast/core';
+import { approve, InProcessEngine, sendMessage, SessionRuntime } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
-import { answerTo, payer, planOf } from './agent.ts';
+import { payer, planOf } from './agent.ts';
 import type { Account } from './agent.ts';
+import { openQueue } from './engine/queue.ts';
+import { serveQueue } from './engine/serve-queue.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
+import { People } from './people.ts';
 import { jumpingClock, Provider } from './provider.ts';
 import { loopWithout, storeWithout } from './removals.ts';
 import type { Protection } from './removals.ts';
 import { STORES } from './stores.ts';
-import { failuresOf, midWrite, watched } from './watched-store.ts';
+import { midWrite, watched } from './watched-store.ts';
 
 const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
+const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS } = process.env;
 const DAY = 86_400_000;
 const POLL_MILLISECONDS = 25;
 const LONGEST_PAUSE_MILLISECONDS = 1_000;
@@ -63,6 +58,7 @@ const runtime = new SessionRuntime({
   maxAttempts: 1_000,
   workerName: String(process.pid),
 });
+const people = new People({ store, runtime, journal, faults });
 
 function say(what: unknown): void {
   writeSync(STDOUT, `${JSON.stringify(what)}\n`);
@@ -76,58 +72,15 @@ async function drive(sessionId: string): Promise<void> {
     if (outcome.type === 'finished') return say({ outcome: outcome.type, counts: faults.counts });
     if (outcome.type !== last) say({ outcome: outcome.type });
     last = outcome.type;
-    if (outcome.type === 'suspended') await decide(sessionId);
+    if (outcome.type === 'suspended') await people.decide(sessionId);
     // An execution that waits for a person sleeps until the instant at which it fails.
-    if (outcome.type === 'sleep' && !(await revive(sessionId))) await pauseUntil(outcome.until);
+    if (outcome.type === 'sleep' && !(await people.revive(sessionId))) await pauseUntil(outcome.until);
     if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
-  }
-}
-
-/** Approves or answers every waiting call: each request once, however many processes try. */
-async function decide(sessionId: string): Promise<void> {
-  const { state } = await runtime.get(sessionId);
-  for (const { id, approval } of pendingApprovals(state)) {
-    const { requestedAt = 0 } = approval ?? {};
-    const decision = { type: 'decision', toolExecutionId: id, decision: 'approved', requestedAt } as const;
-    await runtime.enqueue(sessionId, decision, { id: `${id}@${requestedAt}` });
-  }
-  for (const { id, call } of pendingQuestions(state)) {
-    const value = answerTo(call);
-    await runtime.enqueue(
-      sessionId,
-      { type: 'answer', toolExecutionId: id, value },
-      { id: `${id} answered` },
-    );
   }
 }
 
 function pauseUntil(instant: number): Promise<void> {
   return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MILLISECONDS));
-}
-
-/**
- * Retries a call that waits for a person: by an item or by the action, as the outage demands. Returns false when no call
- * waits for a person.
- */
-async function revive(sessionId: string): Promise<boolean> {
-  const session = await runtime.get(sessionId);
-  const failure = session.state.currentStep?.pendingRetry;
-  if (failure === undefined || failure.retryAt !== undefined) return false;
-  journal.write({ type: 'retried', sessionId, epoch: 0, failures: failuresOf(session) });
-  faults.reach('before-retry');
-  if (failure.error.code === 'DRIVER_AUTHENTICATION') await executeRetry(sessionId);
-  else await runtime.enqueue(sessionId, { type: 'retry' }, { id: `retry@${failure.at}` });
-  faults.reach('after-retry');
-  return true;
-}
-
-/** Executes `retry()`, unless a worker has claimed the session: before, or while this process was frozen. */
-async function executeRetry(sessionId: string): Promise<void> {
-  try {
-    await runtime.execute(sessionId, retry());
-  } catch (error) {
-    if (!hasErrorCode(error, 'SESSION_BUSY') && !hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
-  }
 }
 
 /** Works on due sessions, until the signal aborts or all sessions are finished. */
@@ -139,17 +92,29 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
   });
   while (!signal.aborted) {
     await sweep(store, engine, { againAfterSeconds: 1 });
-    const approvals = await store.list({ waitingFor: 'approval', limit: 100 });
-    const questions = await store.list({ waitingFor: 'answer', limit: 100 });
-    const sessions = [...approvals.sessions, ...questions.sessions];
-    for (const { sessionId } of sessions) await decide(sessionId);
-    const waiting = await store.list({ waitingFor: 'retry', limit: 100 });
-    for (const { sessionId } of waiting.sessions) await revive(sessionId);
+    const waiting = await people.attend();
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });
-    if (!isEndless && sessions.length + waiting.sessions.length === 0 && later.sessions.length === 0) break;
+    if (!isEndless && waiting === 0 && later.sessions.length === 0) break;
     await pause(POLL_MILLISECONDS);
   }
   await served.stop();
+}
+
+/** Works on the sessions of the queue. People decide in another process. */
+async function serveEngine(signal: AbortSignal): Promise<void> {
+  if (ENGINE !== 'bullmq') throw new Error(`There is no engine "${ENGINE}".`);
+  await serveQueue(
+    {
+      engine: openQueue(QUEUE),
+      store,
+      advance: (id, options) => runtime.advance(id, options),
+      concurrency: 4,
+      sweepSeconds: Number(SWEEP_SECONDS ?? 5),
+      stopSeconds: Number(STOP_SECONDS ?? 10),
+      onReady: () => say('ready'),
+    },
+    signal,
+  );
 }
 
 /** Sweeps and works until no session is due. Prints how many sessions the sweeps woke and the engine advanced. */
@@ -192,8 +157,11 @@ if (command === 'finish') await serve(new AbortController().signal, false);
 if (command === 'serve') {
   const leaving = new AbortController();
   requests.once('close', () => leaving.abort());
-  say('ready');
-  await serve(leaving.signal, true);
+  if (ENGINE) await serveEngine(leaving.signal);
+  else {
+    say('ready');
+    await serve(leaving.signal, true);
+  }
 }
 if (command === 'drain') {
   say('ready');

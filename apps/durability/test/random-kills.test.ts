@@ -1,21 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { textOf } from '@holdfast/core';
-import { isTerminal } from '@holdfast/core/engine';
-import type { ExecutionStatus } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../src/agent.ts';
-import type { Kind, Plan } from '../src/agent.ts';
-import type { Entry } from '../src/journal.ts';
+import type { Plan } from '../src/agent.ts';
 import { OUTAGES } from '../src/provider.ts';
-import { canonical, difference } from './canonical.ts';
 import { historyProblems, priceProblems, problemsOf } from './checks.ts';
+import { changed, isIdle, repeated } from './endings.ts';
+import { QueueServer } from './engine/queue-server.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
-import { uninterrupted } from './uninterrupted.ts';
 import { World } from './world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
@@ -24,15 +20,20 @@ const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
 /** What happens when follows from it. */
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const WORKERS = 3;
-/** The kinds of tools of which the model may read that nobody knows the outcome. */
-const ENDS_UNKNOWN = new Set<Kind>(['once', 'approval']);
 const LEASE_SECONDS = 0.5;
 const SETTINGS = { pace: 20, leaseSeconds: LEASE_SECONDS };
 
-describe.each(TESTED_STORES)('$name', ({ name, start }) => {
+/** Each store with the engine in memory, and Redis with BullMQ, where sweeps are rare. */
+const SETUPS = [
+  ...TESTED_STORES.map((store) => ({ ...store, engine: 'memory' })),
+  ...TESTED_STORES.filter(({ name }) => name === 'redis').map((store) => ({ ...store, engine: 'bullmq' })),
+];
+
+describe.each(SETUPS)('$name, $engine', ({ name, start, engine }) => {
   test(`sessions outlive processes that are killed and frozen at random (SEED=${SEED})`, async () => {
     const { newLocation, stop } = await start();
-    const world = await World.of(name, newLocation);
+    const queue = engine === 'bullmq' ? await QueueServer.start() : undefined;
+    const world = await World.of(name, newLocation, queue?.newQueue());
     const random = randomFrom(SEED);
     const plans = Array.from({ length: SESSIONS }, (_, index): Plan => ({
       sessionId: `session-${index}`,
@@ -55,13 +56,14 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
       twice.called += repeated(entries, 'called');
       twice.done += repeated(entries, 'done');
     }
-    console.log(`${name}, SEED=${SEED}, ${SESSIONS} sessions:`, {
+    console.log(`${name}, ${engine}, SEED=${SEED}, ${SESSIONS} sessions:`, {
       ...disturbed,
       twice,
       problems: problems.length,
     });
     await world.close();
     await stop();
+    await queue?.stop();
     expect(problems).toEqual([]);
     expect(disturbed.killed).toBeGreaterThan(0);
     expect(disturbed.frozen).toBeGreaterThan(0);
@@ -99,11 +101,11 @@ async function disturb(
   const unsaid = [...notes];
   while (counts.frozen === 0 || unsaid.length > 0 || !(await isIdle(world))) {
     await pause(40 + random(160));
+    if (world.hasQueue) await world.people.attend();
     const most = counts.frozen === 0 ? 1 : 8;
     for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(most))) {
-      const content = { type: 'message', content: text } as const;
       // Said twice, as by somebody who has heard no answer.
-      for (let time = 1; time <= 2; time++) await world.runtime.enqueue(sessionId, content, { id: text });
+      for (let time = 1; time <= 2; time++) await world.tell(sessionId, text, text);
     }
     const index = random(WORKERS);
     const worker = workers[index] as WorkerProcess;
@@ -131,22 +133,6 @@ function thawed({ pid }: WorkerProcess, seconds: number): Promise<unknown> {
   return once(spawn('sh', ['-c', `sleep ${seconds}; kill -CONT ${pid}`], { stdio: 'ignore' }), 'exit');
 }
 
-/** Every session is over, and then nothing is due: what is over is begun again only by what is due. */
-async function isIdle({ store }: World): Promise<boolean> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ limit: 100, cursor });
-    if (page.sessions.some(({ executionStatus }) => !isOver(executionStatus))) return false;
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  const { sessions } = await store.due({ at: Date.now() + 86_400_000, limit: 1 });
-  return sessions.length === 0;
-}
-
-function isOver(status: ExecutionStatus | undefined): boolean {
-  return status !== undefined && isTerminal(status);
-}
-
 /** Which notes are not in their session just once, or are not answered. */
 async function notesMissing(world: World, notes: readonly Note[]): Promise<readonly string[]> {
   const session = await world.load(notes[0]?.sessionId ?? '');
@@ -167,29 +153,4 @@ async function notesMissing(world: World, notes: readonly Note[]): Promise<reado
     ...wrong,
     ...(status === 'completed' ? [] : [`${session.sessionId} is ${status}`]),
   ];
-}
-
-/** What of a session is otherwise than if nothing had happened. */
-async function changed(world: World, plan: Plan): Promise<readonly string[]> {
-  const session = await world.load(plan.sessionId);
-  const executions = session.state.steps.flatMap(({ toolExecutions }) => [...toolExecutions]);
-  const wereInDoubt = executions.filter(
-    ({ outcome, approval }) =>
-      (plan.kind === 'ask' && approval !== undefined) ||
-      (ENDS_UNKNOWN.has(plan.kind) && outcome?.type === 'interrupted'),
-  );
-  const inDoubt = new Set(wereInDoubt.map(({ call }) => call.toolCallId));
-  const [found, wanted] = [session, await uninterrupted(plan)].map((each) => canonical(each, inDoubt));
-  const otherwise = isDeepStrictEqual(found, wanted) ? [] : [difference(found, wanted)];
-  return [
-    ...historyProblems(session),
-    ...priceProblems(session),
-    ...otherwise.map((what) => `${plan.sessionId} ends otherwise: ${what}`),
-  ];
-}
-
-/** How many calls there are more of than there would be of an uninterrupted run. */
-function repeated(entries: readonly Entry[], wanted: Entry['type']): number {
-  const calls = entries.flatMap(({ type, call }) => (type === wanted ? [call] : []));
-  return calls.length - new Set(calls).size;
 }

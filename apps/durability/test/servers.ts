@@ -93,7 +93,8 @@ async function startDynalite(): Promise<Started> {
   };
 }
 
-async function freePort(): Promise<number> {
+/** Returns a free port. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

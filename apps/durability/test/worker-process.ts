@@ -17,6 +17,12 @@ export interface WorkerInit {
   /** Milliseconds that things take. */
   readonly pace?: number | undefined;
   readonly leaseSeconds?: number | undefined;
+  /** The location of the queue of its engine. Default: the engine in the memory of the process. */
+  readonly queue?: string | undefined;
+  /** Seconds between the sweeps of a worker with a queue. Default: 5. */
+  readonly sweepSeconds?: number | undefined;
+  /** Seconds that a worker with a queue waits for its tools when it stops. Default: 10. */
+  readonly stopSeconds?: number | undefined;
   /** The file of the program. Default: the worker program. */
   readonly program?: string | undefined;
 }
@@ -44,13 +50,17 @@ export class WorkerProcess {
 
   constructor(init: WorkerInit, ...args: readonly string[]) {
     const { store, location, journal, fault = '', without = '', pace = 0, leaseSeconds = 0.4 } = init;
-    const { program = inject('worker') } = init;
+    const { program = inject('worker'), queue = '', sweepSeconds = 5, stopSeconds = 10 } = init;
     const settings = { STORE: store, LOCATION: location, JOURNAL: journal, FAULT: fault, WITHOUT: without };
     const numbers = { PACE: String(pace), LEASE_SECONDS: String(leaseSeconds) };
+    const engine = { ENGINE: queue && 'bullmq', QUEUE: queue };
+    const times = { SWEEP_SECONDS: String(sweepSeconds), STOP_SECONDS: String(stopSeconds) };
     const env = {
       ...process.env,
       ...settings,
       ...numbers,
+      ...engine,
+      ...times,
       NODE_OPTIONS: '',
       NODE_COMPILE_CACHE: dirname(program),
     };

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SessionRuntime } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { Plan } from '../src/agent.ts';
-import type { PoisonPlan } from '../src/poison-worker.ts';
+import { openQueue } from '../src/engine/queue.ts';
+import { ignoreOutage } from '../src/engine/serve-queue.ts';
 import { Journal } from '../src/journal.ts';
+import { People } from '../src/people.ts';
+import type { PoisonPlan } from '../src/poison-worker.ts';
 import { STORES } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
 import type { Ended, WorkerInit } from './worker-process.ts';
@@ -15,43 +19,66 @@ import { WorkerProcess } from './worker-process.ts';
 const POLL_MILLISECONDS = 10;
 const WAIT_MILLISECONDS = 60_000;
 
-/** An empty store, a journal, and processes that work with both. */
+/** What all processes of a world work with. */
+type WorldInit = Pick<WorkerInit, 'store' | 'location' | 'journal' | 'queue'>;
+
+/** An empty store, a journal, perhaps a queue, and processes that work with both. */
 export class World {
   readonly store: SessionStore;
   /** Makes and reads sessions. It has no agent: only processes work. */
   readonly runtime: SessionRuntime;
   readonly journal: Journal;
+  /** People who decide in this process, and wake the sessions. */
+  readonly people: People;
   private readonly folder: string;
-  private readonly init: Pick<WorkerInit, 'store' | 'location' | 'journal'>;
+  private readonly init: WorldInit;
+  private readonly engine: BullmqEngine | undefined;
 
-  private constructor(store: SessionStore, folder: string, init: World['init']) {
+  private constructor(store: SessionStore, folder: string, init: WorldInit) {
     this.store = store;
     this.folder = folder;
     this.init = init;
     this.journal = new Journal(init.journal);
     this.runtime = new SessionRuntime({ store, agents: {} });
+    this.engine = init.queue === undefined ? undefined : openQueue(init.queue);
+    const wake = (sessionId: string): Promise<void> => this.wake(sessionId);
+    this.people = new People({ store, runtime: this.runtime, journal: this.journal, wake });
   }
 
-  static async of(name: string, newLocation: NewLocation): Promise<World> {
+  /** @param queue the location of the queue, through which this process wakes the sessions. Default: sweeps find them. */
+  static async of(name: string, newLocation: NewLocation, queue?: string): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
     const location = await newLocation(folder);
     const store = await STORES[name]?.(location);
     if (store === undefined) throw new Error(`There is no store "${name}".`);
-    return new World(store, folder, { store: name, location, journal: join(folder, 'journal') });
+    return new World(store, folder, { store: name, location, journal: join(folder, 'journal'), queue });
+  }
+
+  /** True when workers learn from a queue of the work, and this process decides for people. */
+  get hasQueue(): boolean {
+    return this.engine !== undefined;
   }
 
   /** A session with work to do that nobody has begun. */
   async begin(plan: Plan | PoisonPlan): Promise<void> {
     const { sessionId } = plan;
     await this.runtime.create({ definition: { name: 'payer' }, sessionId });
-    await this.runtime.enqueue(sessionId, { type: 'message', content: JSON.stringify(plan) }, { id: 'plan' });
+    await this.tell(sessionId, JSON.stringify(plan), 'plan');
+  }
+
+  /** Leaves a message with an id in the inbox of a session, and wakes the session. */
+  async tell(sessionId: string, content: string, id: string): Promise<void> {
+    await this.runtime.enqueue(sessionId, { type: 'message', content }, { id });
+    await this.wake(sessionId);
+  }
+
+  /** Wakes a session, as a web process does. While the queue is down, a sweep finds the session. */
+  async wake(sessionId: string): Promise<void> {
+    await this.engine?.wake(sessionId).catch(ignoreOutage);
   }
 
   /** A process that does what its arguments say. */
-  start(
-    args: readonly string[],
-    options: Omit<WorkerInit, 'store' | 'location' | 'journal'> = {},
-  ): WorkerProcess {
+  start(args: readonly string[], options: Omit<WorkerInit, keyof WorldInit> = {}): WorkerProcess {
     return new WorkerProcess({ ...options, ...this.init }, ...args);
   }
 
@@ -65,6 +92,7 @@ export class World {
   }
 
   async close(): Promise<void> {
+    await this.engine?.close();
     await this.store.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

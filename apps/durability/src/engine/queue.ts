@@ -1,0 +1,16 @@
+import { BullmqEngine } from '@holdfast/runner-bullmq';
+
+/** The times of the engine in tests, in seconds: short, so that another worker continues soon. */
+export const QUEUE_TIMES = { lockSeconds: 2, stalledSeconds: 1 };
+
+/** Opens the engine of a queue, as in `redis://127.0.0.1:6379#prefix`. Its connections reconnect by themselves. */
+export function openQueue(location: string): BullmqEngine {
+  const { hash, host } = new URL(location);
+  return new BullmqEngine({
+    connection: { url: `redis://${host}` },
+    prefix: `{${hash.slice(1)}}`,
+    ...QUEUE_TIMES,
+    onWarning: (warning) => console.error(warning),
+    onError: () => undefined,
+  });
+}

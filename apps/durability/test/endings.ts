@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ExecutionStatus } from '@holdfast/core';
+import { isTerminal } from '@holdfast/core/engine';
+import type { Kind, Plan } from '../src/agent.ts';
+import type { Entry } from '../src/journal.ts';
+import { canonical, difference } from './canonical.ts';
+import { historyProblems, priceProblems } from './checks.ts';
+import { uninterrupted } from './uninterrupted.ts';
+import type { World } from './world.ts';
+
+/** The kinds of tools of which the model may read that nobody knows the outcome. */
+const ENDS_UNKNOWN = new Set<Kind>(['once', 'approval']);
+
+/** Every session is over, and then nothing is due: what is over is begun again only by what is due. */
+export async function isIdle({ store }: World): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ limit: 100, cursor });
+    if (page.sessions.some(({ executionStatus }) => !isOver(executionStatus))) return false;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  const { sessions } = await store.due({ at: Date.now() + 86_400_000, limit: 1 });
+  return sessions.length === 0;
+}
+
+function isOver(status: ExecutionStatus | undefined): boolean {
+  return status !== undefined && isTerminal(status);
+}
+
+/** What of a session is otherwise than if nothing had happened. */
+export async function changed(world: World, plan: Plan): Promise<readonly string[]> {
+  const session = await world.load(plan.sessionId);
+  const executions = session.state.steps.flatMap(({ toolExecutions }) => [...toolExecutions]);
+  const wereInDoubt = executions.filter(
+    ({ outcome, approval }) =>
+      (plan.kind === 'ask' && approval !== undefined) ||
+      (ENDS_UNKNOWN.has(plan.kind) && outcome?.type === 'interrupted'),
+  );
+  const inDoubt = new Set(wereInDoubt.map(({ call }) => call.toolCallId));
+  const [found, wanted] = [session, await uninterrupted(plan)].map((each) => canonical(each, inDoubt));
+  const otherwise = isDeepStrictEqual(found, wanted) ? [] : [difference(found, wanted)];
+  return [
+    ...historyProblems(session),
+    ...priceProblems(session),
+    ...otherwise.map((what) => `${plan.sessionId} ends otherwise: ${what}`),
+  ];
+}
+
+/** How many calls there are more of than there would be of an uninterrupted run. */
+export function repeated(entries: readonly Entry[], wanted: Entry['type']): number {
+  const calls = entries.flatMap(({ type, call }) => (type === wanted ? [call] : []));
+  return calls.length - new Set(calls).size;
+}
