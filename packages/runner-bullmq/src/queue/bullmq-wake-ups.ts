@@ -58,6 +58,8 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   /** The lanes in the order of their turns. */
   private readonly lanes = new Map<string | undefined, LaneQueue>();
   private readonly subscriber: EngineClient;
+  /** The locks that `finish` ends. A renewal would lock their sessions again, for as long as the lock of a dead worker. */
+  private readonly ending = new WeakSet<BullmqLock>();
   private opening: Promise<void> | undefined;
   /** True while `wait` waits: the engine can start the work on a session. */
   private isWaiting = false;
@@ -130,10 +132,11 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
-    const keys = locks.map(({ sessionKey }) => this.names.lockOf(sessionKey));
-    const holders = locks.map(({ holder }) => holder);
+    const held = locks.filter((lock) => !this.ending.has(lock));
+    const keys = held.map(({ sessionKey }) => this.names.lockOf(sessionKey));
+    const holders = held.map(({ holder }) => holder);
     const taken = (await this.scripts.run('RENEW', keys, [this.lockSeconds * 1_000, ...holders])) as number[];
-    const lost = new Set(taken.map((number) => locks[number - 1]));
+    const lost = new Set(taken.map((number) => held[number - 1]));
     for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
       const ofLane = locks.filter(({ laneQueue }) => laneQueue === lane);
       const ids = await lane.renew(ofLane.map(({ job }) => job));
@@ -149,6 +152,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   async finish(lock: BullmqLock, { wakeUps, pause }: Following): Promise<void> {
     const { sessionId, sessionKey, holder, laneQueue, job } = lock;
     const keys = [this.names.lockOf(sessionKey), this.names.wantedOf(sessionKey)];
+    this.ending.add(lock);
     const wanted = await this.scripts.run('UNLOCK', keys, [holder]);
     if (pause) await this.pause(pause.lane, pause.until);
     await this.add(wakeUps);
