@@ -2,8 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgentLoop, InProcessEngine, SessionRuntime, textOf, tool } from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
-import type { Advance } from '@holdfast/core/engine';
+import type { Advance, ServeOptions } from '@holdfast/core/engine';
 import { IsolatedProcess, serveIsolated, sweep } from '@holdfast/core/engine';
+import { openQueue } from './engine/queue.ts';
+import { serveQueue } from './engine/serve-queue.ts';
 import { Journal } from './journal.ts';
 import { STORES } from './stores.ts';
 
@@ -16,6 +18,7 @@ export interface PoisonPlan {
 }
 
 const { STORE = '', LOCATION = '', JOURNAL = '', PACE, ISOLATED, LEASE_SECONDS, CONCURRENCY } = process.env;
+const { ENGINE, QUEUE = '', SWEEP_SECONDS } = process.env;
 const SWEEP_MILLISECONDS = 25;
 const pace = Number(PACE ?? 10);
 const journal = new Journal(JOURNAL);
@@ -73,21 +76,32 @@ const advance: Advance = (sessionId, options) => runtime.advance(sessionId, opti
 /** Works on due sessions until the input ends. */
 async function serve(): Promise<void> {
   const isolated = new IsolatedProcess(process.argv[1] ?? '', { env: { ...process.env, ISOLATED: 'yes' } });
-  const engine = new InProcessEngine();
-  const worker = await engine.serve(advance, {
+  const options = {
     concurrency: Number(CONCURRENCY ?? 8),
     isolated: isolated.advance,
     onError: () => undefined,
-  });
+  };
   const leaving = new AbortController();
   process.stdin.resume().once('end', () => leaving.abort());
-  while (!leaving.signal.aborted) {
+  if (ENGINE === 'bullmq') {
+    const times = { sweepSeconds: Number(SWEEP_SECONDS), stopSeconds: 10 };
+    await serveQueue(
+      { engine: openQueue(QUEUE), store: runtime.store, advance, ...times, ...options },
+      leaving.signal,
+    );
+  } else await serveInMemory(options, leaving.signal);
+  await isolated.stop();
+  await runtime.store.close();
+}
+
+async function serveInMemory(options: ServeOptions, signal: AbortSignal): Promise<void> {
+  const engine = new InProcessEngine();
+  const worker = await engine.serve(advance, options);
+  while (!signal.aborted) {
     await sweep(runtime.store, engine, { againAfterSeconds: 1 });
     await pause(SWEEP_MILLISECONDS);
   }
   await worker.stop();
-  await isolated.stop();
-  await runtime.store.close();
 }
 
 if (ISOLATED) serveIsolated(advance);

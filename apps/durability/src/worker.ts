@@ -6,8 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { approve, InProcessEngine, sendMessage, SessionRuntime } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
+import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import { payer, planOf } from './agent.ts';
 import type { Account } from './agent.ts';
+import { parent } from './engine/parent.ts';
 import { openQueue } from './engine/queue.ts';
 import { serveQueue } from './engine/serve-queue.ts';
 import { Faults } from './faults.ts';
@@ -34,9 +36,11 @@ const without = (WITHOUT || undefined) as Protection | undefined;
 
 const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
+const queue = ENGINE === 'bullmq' ? openQueue(QUEUE) : undefined;
 const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
 
-function loopOf({ sessionId, state }: AgentSession): AgentLoop<Account> {
+function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {
+  if (agentName === 'parent') return parent({ runtime: () => runtime, wake: async (id) => queue?.wake(id) });
   const isSwitched = planOf(state)?.outage === 'overloaded';
   const loop = payer({
     journal,
@@ -50,7 +54,7 @@ function loopOf({ sessionId, state }: AgentSession): AgentLoop<Account> {
   return loopWithout(without, loop, () => (checkedAt = Date.now()));
 }
 
-const runtime = new SessionRuntime({
+const runtime: SessionRuntime<Account> = new SessionRuntime({
   store,
   agents: loopOf,
   runContext: async (info) => ({ accountOf: info.sessionId }),
@@ -101,11 +105,10 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
 }
 
 /** Works on the sessions of the queue. People decide in another process. */
-async function serveEngine(signal: AbortSignal): Promise<void> {
-  if (ENGINE !== 'bullmq') throw new Error(`There is no engine "${ENGINE}".`);
+async function serveEngine(engine: BullmqEngine, signal: AbortSignal): Promise<void> {
   await serveQueue(
     {
-      engine: openQueue(QUEUE),
+      engine,
       store,
       advance: (id, options) => runtime.advance(id, options),
       concurrency: 4,
@@ -157,7 +160,7 @@ if (command === 'finish') await serve(new AbortController().signal, false);
 if (command === 'serve') {
   const leaving = new AbortController();
   requests.once('close', () => leaving.abort());
-  if (ENGINE) await serveEngine(leaving.signal);
+  if (queue) await serveEngine(queue, leaving.signal);
   else {
     say('ready');
     await serve(leaving.signal, true);

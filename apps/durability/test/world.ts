@@ -6,6 +6,7 @@ import { SessionRuntime } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { Plan } from '../src/agent.ts';
+import type { ParentPlan } from '../src/engine/parent.ts';
 import { openQueue } from '../src/engine/queue.ts';
 import { ignoreOutage } from '../src/engine/serve-queue.ts';
 import { Journal } from '../src/journal.ts';
@@ -60,9 +61,10 @@ export class World {
   }
 
   /** A session with work to do that nobody has begun. */
-  async begin(plan: Plan | PoisonPlan): Promise<void> {
+  async begin(plan: Plan | PoisonPlan | ParentPlan): Promise<void> {
     const { sessionId } = plan;
-    await this.runtime.create({ definition: { name: 'payer' }, sessionId });
+    const name = 'children' in plan ? 'parent' : 'payer';
+    await this.runtime.create({ definition: { name }, sessionId });
     await this.tell(sessionId, JSON.stringify(plan), 'plan');
   }
 

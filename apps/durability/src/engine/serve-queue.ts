@@ -16,10 +16,13 @@ export interface QueueServing {
   readonly sweepSeconds: number;
   /** Seconds that the worker waits for its tools when it stops. */
   readonly stopSeconds: number;
-  readonly onReady: () => void;
+  /** Receives the errors of the work and of the queue. Default: they are printed. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Called when the worker serves. */
+  readonly onReady?: (() => void) | undefined;
 }
 
-/** Works on the sessions of a queue until the signal aborts, or until SIGTERM. */
+/** Works on the sessions of a queue until the signal aborts, or until SIGTERM. Then it closes the engine. */
 export async function serveQueue(
   { engine, store, sweepSeconds, stopSeconds, onReady, advance, ...options }: QueueServing,
   signal: AbortSignal,
@@ -27,13 +30,14 @@ export async function serveQueue(
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());
   const leaving = AbortSignal.any([signal, terminated.signal]);
-  const served = await engine.serve(advance, { ...options, onError: (error) => console.error(error) });
-  onReady();
+  const served = await engine.serve(advance, { onError: (error) => console.error(error), ...options });
+  onReady?.();
   while (!leaving.aborted) {
     await sweep(store, engine, { againAfterSeconds: sweepSeconds, signal: leaving }).catch(ignoreOutage);
     await pause(sweepSeconds * 1_000, undefined, { signal: leaving }).catch(() => undefined);
   }
   await served.stop({ withinSeconds: stopSeconds });
+  await engine.close();
 }
 
 /** Ignores that the server of the queue is down: the next sweep finds the sessions. @throws any other error. */
