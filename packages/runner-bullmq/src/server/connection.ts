@@ -16,14 +16,17 @@ const WAITS = { maxRetriesPerRequest: null } as const;
 /** Required by the types of ioredis 6. */
 const REPLIES = { replyMapping: 'legacy' } as const;
 
-/** Creates the client of an engine. It connects with its first command. */
+/**
+ * Creates the client of an engine, and lets it connect. BullMQ must not connect it: a queue whose first attempt fails stays
+ * unusable.
+ */
 export function connect(connection: BullmqConnection): EngineClient {
   if ('cluster' in connection) {
     const { redisOptions, ...rest } = connection.clusterOptions ?? {};
-    const options = { ...rest, redisOptions: { ...redisOptions, ...WAITS, ...REPLIES }, lazyConnect: true };
+    const options = { ...rest, redisOptions: { ...redisOptions, ...WAITS, ...REPLIES }, lazyConnect: false };
     return new ClusterClient([...connection.cluster], options);
   }
-  const options = { ...connection.redis, ...WAITS, ...REPLIES, lazyConnect: true };
+  const options = { ...connection.redis, ...WAITS, ...REPLIES, lazyConnect: false };
   return 'url' in connection ? new Redis(connection.url, options) : new Redis(options);
 }
 
