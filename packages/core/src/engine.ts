@@ -83,6 +83,8 @@ export type { LaneLimits } from './session/engine/lane-turns.ts';
 export { QueueEngine } from './session/engine/queue-engine.ts';
 export type { QueueEngineOptions } from './session/engine/queue-engine.ts';
 export type { Following, LockedSession, WakeUp, WakeUpQueue } from './session/engine/wake-up-queue.ts';
+export { PollingEngine } from './session/engine/polling/polling-engine.ts';
+export type { PollingEngineOptions } from './session/engine/polling/polling-engine.ts';
 export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';

@@ -41,7 +41,14 @@ import {
   userMessage,
 } from '@holdfast/core';
 import { providerTool, toolMessage, ToolResult } from '@holdfast/core/driver';
-import { ExecutionState, IsolatedProcess, QueueEngine, sweep, guardsFor } from '@holdfast/core/engine';
+import {
+  ExecutionState,
+  IsolatedProcess,
+  PollingEngine,
+  QueueEngine,
+  sweep,
+  guardsFor,
+} from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryWakeUps } from '../src/session/engine/memory-wake-ups.ts';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
@@ -176,6 +183,7 @@ const rows: readonly Row[] = [
   ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
   ['InProcessEngine', {}, (options) => new InProcessEngine(options)],
   ['QueueEngine', {}, (options) => new QueueEngine(new MemoryWakeUps(systemClock, {}), options)],
+  ['PollingEngine', { store }, (options) => new PollingEngine(options)],
   ['IsolatedProcess', {}, (options) => new IsolatedProcess('isolated.js', options)],
   ['IsolatedProcess.stop', {}, (options) => new IsolatedProcess('isolated.js').stop(options)],
   ['InProcessEngine.wake', {}, (options) => engine().wake('a', options)],

@@ -1,6 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
+import { checkLanes } from './lane-limits.ts';
 import type { LaneLimits } from './lane-turns.ts';
 import { MemoryWakeUps } from './memory-wake-ups.ts';
 import { QueueEngine } from './queue-engine.ts';
@@ -21,7 +22,6 @@ const checkOptions = optionsCheck<InProcessEngineOptions>(
     onError: 'pass it to serve, as in engine.serve(advance, { onError })',
   },
 );
-const checkLane = optionsCheck<LaneLimits>('a lane', { concurrency: mustBe.wholeNumber(1) });
 
 /**
  * Works on sessions in this process, several at once. It is the reference for the contract of engines. It holds wake-ups
@@ -31,7 +31,7 @@ export class InProcessEngine extends QueueEngine {
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: InProcessEngineOptions = {}) {
     const { clock = systemClock, lanes = {} } = checkOptions(options);
-    for (const [name, limits] of Object.entries(lanes)) checkLane(limits, `lane "${name}"`);
+    checkLanes(lanes);
     super(new MemoryWakeUps(clock, lanes), { clock });
   }
 }

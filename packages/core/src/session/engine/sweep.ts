@@ -70,7 +70,7 @@ async function sweepOnce(
   const result = { woken: 0, skipped: 0, unreadable: 0 };
   for await (const due of dueSessions(store, options)) {
     if (signal?.aborted || result.woken >= limit) break;
-    const taken = await take(store, due, againAfterSeconds);
+    const taken = await takeSession(store, due, againAfterSeconds);
     if (taken === 'unreadable') result.unreadable++;
     if (taken === false) result.skipped++;
     else {
@@ -93,8 +93,12 @@ async function* dueSessions(
   } while (cursor !== undefined);
 }
 
-/** A session that cannot be read is woken by every sweep: its worker reports the error. */
-async function take(store: SessionStore, due: DueSession, seconds: number): Promise<boolean | 'unreadable'> {
+/** Takes a due session. Nobody can take an unreadable one: every caller wakes it, and its worker reports the error. */
+export async function takeSession(
+  store: SessionStore,
+  due: DueSession,
+  seconds: number,
+): Promise<boolean | 'unreadable'> {
   try {
     return await store.takeDue(due, seconds);
   } catch (error) {

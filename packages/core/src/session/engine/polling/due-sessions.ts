@@ -1,0 +1,223 @@
+import type { SessionChannel } from '../../../channel/session-channel.ts';
+import type { Clock, Instant } from '../../../clock.ts';
+import { callAfter, newId } from '../../../clock.ts';
+import { jitterOf } from '../../../jitter.ts';
+import type { DueSession, SessionStore } from '../../session-store.ts';
+import { KnownSchedules } from './known-schedules.ts';
+import type { LaneLimits } from '../lane-turns.ts';
+import { MemoryWakeUps } from '../memory-wake-ups.ts';
+import { NextInstants } from './next-instants.ts';
+import { takeSession } from '../sweep.ts';
+import type { Following, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
+
+type Lock = NonNullable<Awaited<ReturnType<MemoryWakeUps['take']>>>;
+
+/** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
+type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };
+
+/** What the queue works with. */
+export interface DueSessionsParts {
+  readonly store: SessionStore;
+  readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
+  readonly clock: Clock;
+  readonly lanes: Readonly<Record<string, LaneLimits>>;
+  readonly pollSeconds: number;
+  readonly againAfterSeconds: number;
+}
+
+/** The channel has no session of this id: workers listen for notifications of it. */
+const TOPIC = 'holdfast/polling-engine';
+const PAGE = 100;
+/** The pages to read when no session of a page can start: other workers are faster, or its lanes are paused. */
+const MAX_PAGES = 10;
+/** When other workers take so many sessions of a page first, the rest of it is probably taken too. */
+const MAX_LOSSES = 3;
+const NOTHING: Following = Object.freeze({ wakeUps: [] });
+
+/** The due sessions of a store, as a queue of wake-ups. It orders the sessions of a page by lane, priority and group. */
+export class DueSessions implements WakeUpQueue<Lock> {
+  private readonly parts: DueSessionsParts;
+  private readonly turns: MemoryWakeUps;
+  private readonly schedules = new KnownSchedules();
+  private readonly instants = new NextInstants();
+  /** The sessions of the last pages that have not started. */
+  private readonly candidates = new Map<string, Candidate>();
+  /** The sessions that the engine works on, and until when the store shows them to no other worker. */
+  private readonly locked = new Map<string, Instant>();
+  /** Unreadable sessions, which no worker can take, and until when they are passed over. */
+  private readonly unreadable = new Map<string, Instant>();
+  private mustLook = true;
+  /** The next page to read, when no session of this page could start. */
+  private cursor: string | undefined;
+  private pages = 0;
+  private wins = 0;
+  private losses = 0;
+  /** True when another worker took a session first, since the store last showed no due session. */
+  private hasRivals = false;
+  private endWait: (() => void) | undefined;
+
+  constructor(parts: DueSessionsParts) {
+    this.parts = parts;
+    this.turns = new MemoryWakeUps(parts.clock, parts.lanes);
+  }
+
+  /** Looks at the store, now and when another process wakes a session. Returns the function that ends it. */
+  listen(): () => void {
+    this.look();
+    return this.parts.channel?.onNotification(TOPIC, () => this.look()) ?? (() => undefined);
+  }
+
+  /** Stores nothing: the state of each session is stored already. Notifies other workers unless this one is idle. */
+  async add(wakeUps: readonly WakeUp[]): Promise<void> {
+    const isIdle = this.endWait !== undefined;
+    const isDue = this.note(wakeUps);
+    if (isDue && !isIdle) await this.parts.channel?.notify(TOPIC, { type: 'look' }).catch(() => undefined);
+  }
+
+  async take(): Promise<Lock | undefined> {
+    for (;;) {
+      if (this.mustLook) await this.findDue();
+      const lock = await this.turns.take();
+      if (lock !== undefined) {
+        if (await this.isTaken(lock)) return lock;
+      } else if (!this.mustLook && !this.hasMore()) return undefined;
+    }
+  }
+
+  async wait(signal: AbortSignal): Promise<void> {
+    if (this.mustLook || signal.aborted) return;
+    const { clock, pollSeconds } = this.parts;
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    this.endWait = end;
+    signal.addEventListener('abort', end);
+    const poll = pollSeconds * 1_000 * jitterOf(newId(clock));
+    const instant = (this.instants.first ?? Infinity) - clock.now();
+    const callOff = callAfter(clock, Math.min(poll, instant), () => this.look());
+    await this.turns.wait(ended.signal);
+    callOff();
+    signal.removeEventListener('abort', end);
+    this.endWait = undefined;
+  }
+
+  async finish(lock: Lock, { wakeUps, pause }: Following): Promise<void> {
+    const { sessionId, schedule } = lock;
+    const takenUntil = this.locked.get(sessionId) ?? 0;
+    this.locked.delete(sessionId);
+    const isRouted = (wakeUp: WakeUp): boolean =>
+      wakeUp.sessionId === sessionId && schedule.lane === undefined && wakeUp.lane !== undefined;
+    // The advance has only learned the lane. The store still shows the session to no other worker.
+    const routed = wakeUps.filter((wakeUp) => isRouted(wakeUp) && wakeUp.at <= this.parts.clock.now());
+    for (const wakeUp of routed) {
+      this.schedules.add(sessionId, wakeUp);
+      this.candidates.set(sessionId, { takenUntil });
+    }
+    await this.turns.finish(lock, { wakeUps: routed, pause });
+    this.note(wakeUps.filter((wakeUp) => !routed.includes(wakeUp)));
+  }
+
+  /** Remembers schedules and instants. Returns true when a wake-up is due. */
+  private note(wakeUps: readonly WakeUp[]): boolean {
+    const now = this.parts.clock.now();
+    for (const { sessionId, at, ...schedule } of wakeUps) {
+      this.schedules.add(sessionId, schedule);
+      if (at > now) this.instants.add(at);
+    }
+    const isDue = wakeUps.some(({ at }) => at <= now);
+    if (isDue) this.look();
+    return isDue;
+  }
+
+  private look(): void {
+    this.mustLook = true;
+    this.pages = 0;
+    this.cursor = undefined;
+    this.endWait?.();
+    this.endWait = undefined;
+  }
+
+  /** Reads a page of due sessions. */
+  private async findDue(): Promise<void> {
+    const { store, clock } = this.parts;
+    this.mustLook = false;
+    try {
+      const { sessions, cursor } = await store.due({ cursor: this.cursor, limit: PAGE });
+      if (!this.mustLook) this.cursor = cursor;
+      this.pages++;
+      this.wins = 0;
+      this.losses = 0;
+      const now = clock.now();
+      this.instants.removeUntil(now);
+      for (const [sessionId, until] of this.unreadable) if (until <= now) this.unreadable.delete(sessionId);
+      if (sessions.length === 0) this.hasRivals = false;
+      await this.turns.add(this.inOrder(sessions).flatMap((due) => this.candidateOf(due, now)));
+    } catch (error) {
+      this.mustLook = true;
+      throw error;
+    }
+  }
+
+  /** Workers that compete begin at different sessions of a page. */
+  private inOrder(sessions: readonly DueSession[]): readonly DueSession[] {
+    if (!this.hasRivals) return sessions;
+    const share = 2 * jitterOf(newId(this.parts.clock)) - 1;
+    const start = Math.floor(share * sessions.length);
+    return [...sessions.slice(start), ...sessions.slice(0, start)];
+  }
+
+  private candidateOf(due: DueSession, now: Instant): readonly WakeUp[] {
+    const { sessionId, dueAt } = due;
+    if (this.locked.has(sessionId) || this.unreadable.has(sessionId)) return [];
+    this.candidates.set(sessionId, { due });
+    return [{ sessionId, at: Math.min(dueAt, now), ...this.schedules.get(sessionId) }];
+  }
+
+  /** True when another page may have a session that can start: after a full page, from the first on if one has started. */
+  private hasMore(): boolean {
+    if (this.cursor === undefined || this.pages >= MAX_PAGES) return false;
+    if (this.wins > 0) this.look();
+    this.mustLook = true;
+    return true;
+  }
+
+  /** Takes the session of a lock from the store. Ends the lock when another worker was faster. */
+  private async isTaken(lock: Lock): Promise<boolean> {
+    const { sessionId } = lock;
+    const candidate = this.candidates.get(sessionId);
+    this.candidates.delete(sessionId);
+    let until: Instant | undefined;
+    try {
+      until = await this.takeCandidate(candidate);
+    } finally {
+      if (until === undefined) await this.turns.finish(lock, NOTHING);
+      else this.locked.set(sessionId, until);
+    }
+    return until !== undefined;
+  }
+
+  /** Returns until when the store shows the session to no other worker; `undefined` when this one must not start it. */
+  private async takeCandidate(candidate: Candidate | undefined): Promise<Instant | undefined> {
+    if (candidate === undefined) return undefined;
+    const { store, clock, againAfterSeconds } = this.parts;
+    const now = clock.now();
+    if ('takenUntil' in candidate) {
+      if (candidate.takenUntil > now) return candidate.takenUntil;
+      this.look(); // it may be due again
+      return undefined;
+    }
+    const { due } = candidate;
+    const taken = await takeSession(store, due, againAfterSeconds);
+    const until = now + againAfterSeconds * 1_000;
+    if (taken === 'unreadable') this.unreadable.set(due.sessionId, until);
+    if (taken === false) this.lose();
+    else this.wins++;
+    return taken === false ? undefined : until;
+  }
+
+  private lose(): void {
+    this.hasRivals = true;
+    if (++this.losses < MAX_LOSSES) return;
+    for (const [sessionId, candidate] of this.candidates)
+      if ('due' in candidate) this.candidates.delete(sessionId);
+  }
+}
