@@ -10,4 +10,6 @@ export type { OpenAiProtocol } from './openai/openai-protocol.ts';
 export type { OpenAiProvider } from './openai/openai-server.ts';
 export { runThroughOutage } from './run-through-outage.ts';
 export { stopWorkerOnView, workUntilStopped } from './stopped-worker.ts';
+export { FAILED_BY_DESIGN } from './polling-engine/by-design.ts';
+export { ScriptedSessions } from './polling-engine/scripted-sessions.ts';
 export * from './broken-stores/planted-defects.ts';

@@ -44,6 +44,8 @@ export class DueSessions implements WakeUpQueue<Lock> {
   private readonly candidates = new Map<string, Candidate>();
   /** The sessions that the engine works on, and until when the store shows them to no other worker. */
   private readonly locked = new Map<string, Instant>();
+  /** The locked sessions that were woken, or due again: an item may have come after the end of their advance. */
+  private readonly again = new Set<string>();
   /** Unreadable sessions, which no worker can take, and until when they are passed over. */
   private readonly unreadable = new Map<string, Instant>();
   private mustLook = true;
@@ -114,6 +116,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
     }
     await this.turns.finish(lock, { wakeUps: routed, pause });
     this.note(wakeUps.filter((wakeUp) => !routed.includes(wakeUp)));
+    if (this.again.delete(sessionId)) this.look();
   }
 
   /** Remembers schedules and instants. Returns true when a wake-up is due. */
@@ -122,6 +125,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
     for (const { sessionId, at, ...schedule } of wakeUps) {
       this.schedules.add(sessionId, schedule);
       if (at > now) this.instants.add(at);
+      if (this.locked.has(sessionId)) this.again.add(sessionId);
     }
     const isDue = wakeUps.some(({ at }) => at <= now);
     if (isDue) this.look();
@@ -167,6 +171,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
 
   private candidateOf(due: DueSession, now: Instant): readonly WakeUp[] {
     const { sessionId, dueAt } = due;
+    if (this.locked.has(sessionId)) this.again.add(sessionId);
     if (this.locked.has(sessionId) || this.unreadable.has(sessionId)) return [];
     this.candidates.set(sessionId, { due });
     return [{ sessionId, at: Math.min(dueAt, now), ...this.schedules.get(sessionId) }];

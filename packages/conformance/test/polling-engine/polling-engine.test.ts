@@ -1,0 +1,65 @@
+import { engineTests } from '@holdfast/conformance';
+import type { CreateEngine } from '@holdfast/conformance';
+import { MemorySessionStore } from '@holdfast/core';
+import { MemorySessionChannel } from '@holdfast/core/channel';
+import { PollingEngine } from '@holdfast/core/engine';
+import { describe, expect, test } from 'vitest';
+import { FAILED_BY_DESIGN } from './by-design.ts';
+import { ScriptedSessions } from './scripted-sessions.ts';
+
+/** Without a channel, the clock is that of the machine. */
+const leaseSecondsOf = (hasChannel: boolean): number => (hasChannel ? 30 : 1);
+/** With a clock that stands still, each millisecond that passes is a poll. */
+const POLL_SECONDS = 0.001;
+
+/** Two engines on one store in memory, with a channel or without one. */
+function memoryHarness({ hasChannel }: { readonly hasChannel: boolean }) {
+  let store: MemorySessionStore;
+  let channel: MemorySessionChannel | undefined;
+  const lockSeconds = leaseSecondsOf(hasChannel);
+  const reopen: CreateEngine = async (clock) => {
+    const engine = new PollingEngine({ store, channel, clock, pollSeconds: POLL_SECONDS });
+    return {
+      engine: new ScriptedSessions(store, clock, lockSeconds).on(engine),
+      close: async () => undefined,
+    };
+  };
+  const create: CreateEngine = async (clock) => {
+    store = new MemorySessionStore({ clock });
+    channel = hasChannel ? new MemorySessionChannel() : undefined;
+    return reopen(clock);
+  };
+  return { create, reopen, clock: hasChannel, lockSeconds };
+}
+
+const withChannel = engineTests(memoryHarness({ hasChannel: true }));
+const isByDesign = (name: string): boolean => Object.hasOwn(FAILED_BY_DESIGN, name);
+/** Two workers may pass it by chance. */
+const LUCK = 'sharing: lanes take turns among the wake-ups of both engines';
+
+describe('PollingEngine on a store in memory, with a channel', () => {
+  const passed = withChannel.filter(({ name, skip }) => !skip && !isByDesign(name));
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(passed)('$name', ({ run }) => run());
+
+  const failed = withChannel.filter(({ name }) => isByDesign(name));
+
+  test.for(failed.filter(({ name }) => name !== LUCK))('$name: cannot hold', async ({ run }) => {
+    await expect(run()).rejects.toThrow();
+  });
+
+  test('the list of cases that cannot hold is right', () => {
+    expect(failed.map(({ name }) => name).toSorted()).toEqual(Object.keys(FAILED_BY_DESIGN).toSorted());
+  });
+});
+
+describe('PollingEngine on a store in memory, without a channel', () => {
+  const all = engineTests({ ...memoryHarness({ hasChannel: false }), turnMilliseconds: 1 });
+  const polled = all.filter(
+    ({ name, skip }) => !skip && !isByDesign(name) && /^(?:moments|reopening|sharing)/.test(name),
+  );
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(polled)('$name', ({ run }) => run());
+});
