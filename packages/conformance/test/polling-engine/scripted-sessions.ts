@@ -80,7 +80,9 @@ export class ScriptedSessions {
       for (const other of result.wake) await this.enqueue(other);
       const saved = await this.save(claimed, later, result);
       const isReleased = await this.store.release(claim, { onlyIfIdle: true });
-      return isReleased || result.outcome.type === 'isolate' ? saved : { ...saved, outcome: { type: 'yield' } };
+      return isReleased || result.outcome.type === 'isolate'
+        ? saved
+        : { ...saved, outcome: { type: 'yield' } };
     } catch (error) {
       if (hasErrorCode(error, 'SESSION_CONFLICT')) return resultOf('lost');
       await this.save(claimed, [...later, now + FAILURE_PAUSE], resultOf('suspended')).catch(ignoreConflict);

@@ -1,0 +1,26 @@
+import { DatabaseSync } from 'node:sqlite';
+import { ScriptedSessions } from '@holdfast/conformance/test';
+import { systemClock } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import { PollingEngine } from '@holdfast/core/engine';
+import type { ExecutionEngine } from '@holdfast/core/engine';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+
+export const LEASE_SECONDS = 2;
+const BUSY_MILLISECONDS = 30_000;
+
+/** Opens a polling engine on a file that survives its process, and not a power cut: it does not wait for the disk. */
+export function openPolling(path: string, clock: Clock = systemClock) {
+  const database = new DatabaseSync(path);
+  database.exec(
+    `PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${BUSY_MILLISECONDS}`,
+  );
+  const store = new SqliteSessionStore({ database, clock });
+  const polling = new PollingEngine({ store, clock, pollSeconds: 0.02, againAfterSeconds: LEASE_SECONDS });
+  const engine: ExecutionEngine = new ScriptedSessions(store, clock, LEASE_SECONDS).on(polling);
+  const close = async (): Promise<void> => {
+    await store.close();
+    database.close();
+  };
+  return { engine, close };
+}
