@@ -3,6 +3,7 @@ import { benchBusy } from './busy/bench-busy.ts';
 import { BUSY_NAMES } from './busy/busy-peers.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
+import { benchPolling } from './polling/bench-polling.ts';
 import { benchPublish } from './publish/bench-publish.ts';
 import { PUBLISH_NAMES } from './publish/publish-peers.ts';
 import type { Row } from './report.ts';
@@ -21,6 +22,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   turns: TURN_NAMES,
   busy: BUSY_NAMES,
   publish: PUBLISH_NAMES,
+  polling: [],
 };
 
 const { positionals: parts, values } = parseArgs({
@@ -70,6 +72,7 @@ if (parts.includes('busy')) {
 if (parts.includes('publish')) {
   rows.push(...(await benchPublish({ ...options, names: PUBLISH_NAMES.filter(isChosen) })));
 }
+if (parts.includes('polling')) await benchPolling(options);
 if (parts.length > 1) reportTargets(rows);
 
 function refuseUnknown(what: string, names: readonly string[], known: readonly string[]): void {

@@ -4,7 +4,8 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { approve, InProcessEngine, sendMessage, SessionRuntime } from '@holdfast/core';
-import { sweep } from '@holdfast/core/engine';
+import { PollingEngine, sweep } from '@holdfast/core/engine';
+import type { ExecutionEngine } from '@holdfast/core/engine';
 import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import { payer, planOf } from './agent.ts';
@@ -87,15 +88,14 @@ function pauseUntil(instant: number): Promise<void> {
   return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MILLISECONDS));
 }
 
-/** Works on due sessions, until the signal aborts or all sessions are finished. */
-async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
-  const engine = new InProcessEngine();
+/** Works on due sessions with an engine, until the signal aborts or all sessions are finished. */
+async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionEngine): Promise<void> {
   const served = await engine.serve((sessionId, options) => runtime.advance(sessionId, options), {
     concurrency: 4,
     onError: (error) => console.error(error),
   });
   while (!signal.aborted) {
-    await sweep(store, engine, { againAfterSeconds: 1 });
+    if (!(engine instanceof PollingEngine)) await sweep(store, engine, { againAfterSeconds: 1 });
     const waiting = await people.attend();
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });
     if (!isEndless && waiting === 0 && later.sessions.length === 0) break;
@@ -156,14 +156,15 @@ async function carryOut({ sessionId, approve: call, message = '' }: Request): Pr
 const [, , command, sessionId = ''] = process.argv;
 const requests = createInterface(process.stdin);
 if (command === 'drive') await drive(sessionId);
-if (command === 'finish') await serve(new AbortController().signal, false);
-if (command === 'serve') {
+if (command === 'finish') await serve(new AbortController().signal, false, new InProcessEngine());
+if (command === 'serve' || command === 'poll') {
   const leaving = new AbortController();
   requests.once('close', () => leaving.abort());
   if (queue) await serveEngine(queue, leaving.signal);
   else {
+    const polling = new PollingEngine({ store, pollSeconds: 0.1, againAfterSeconds: 1 });
     say('ready');
-    await serve(leaving.signal, true);
+    await serve(leaving.signal, true, command === 'poll' ? polling : new InProcessEngine());
   }
 }
 if (command === 'drain') {

@@ -15,27 +15,35 @@ import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
-/** How many sessions there are. */
+/** The engines of the workers, by the command of their process, and how many sessions each has. */
 const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
+const ENGINES = [
+  { command: 'serve', engine: 'InProcessEngine', sessions: SESSIONS },
+  { command: 'poll', engine: 'PollingEngine', sessions: 2 * SESSIONS },
+  { command: 'serve', engine: 'BullmqEngine', sessions: SESSIONS },
+];
 /** What happens when follows from it. */
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const WORKERS = 3;
+const MOST_DISTURBANCES = 2 * SESSIONS;
 const LEASE_SECONDS = 0.5;
 const SETTINGS = { pace: 20, leaseSeconds: LEASE_SECONDS };
 
-/** Each store with the engine in memory, and Redis with BullMQ, where sweeps are rare. */
-const SETUPS = [
-  ...TESTED_STORES.map((store) => ({ ...store, engine: 'memory' })),
-  ...TESTED_STORES.filter(({ name }) => name === 'redis').map((store) => ({ ...store, engine: 'bullmq' })),
-];
+/** Each store with each engine; BullMQ on Redis, where sweeps are rare. */
+const SETUPS = TESTED_STORES.flatMap((store) =>
+  ENGINES.filter(({ engine }) => engine !== 'BullmqEngine' || store.name === 'redis').map((engine) => ({
+    ...store,
+    ...engine,
+  })),
+);
 
-describe.each(SETUPS)('$name, $engine', ({ name, start, engine }) => {
+describe.each(SETUPS)('$name, $engine', ({ name, start, command, engine, sessions }) => {
   test(`sessions outlive processes that are killed and frozen at random (SEED=${SEED})`, async () => {
     const { newLocation, stop } = await start();
-    const queue = engine === 'bullmq' ? await QueueServer.start() : undefined;
+    const queue = engine === 'BullmqEngine' ? await QueueServer.start() : undefined;
     const world = await World.of(name, newLocation, queue?.newQueue());
     const random = randomFrom(SEED);
-    const plans = Array.from({ length: SESSIONS }, (_, index): Plan => ({
+    const plans = Array.from({ length: sessions }, (_, index): Plan => ({
       sessionId: `session-${index}`,
       kind: KINDS[index % KINDS.length] ?? 'once',
       steps: 2 + random(4),
@@ -44,7 +52,7 @@ describe.each(SETUPS)('$name, $engine', ({ name, start, engine }) => {
     }));
     for (const plan of plans) await world.begin(plan);
     const notes = plans.filter((_, index) => index % 3 === 0).flatMap(notesFor);
-    const disturbed = await disturb(world, random, notes);
+    const disturbed = await disturb(world, { command, random, notes });
 
     const journal = world.journal.readBySession();
     const problems = [...problemsOf(journal)];
@@ -56,7 +64,7 @@ describe.each(SETUPS)('$name, $engine', ({ name, start, engine }) => {
       twice.called += repeated(entries, 'called');
       twice.done += repeated(entries, 'done');
     }
-    console.log(`${name}, ${engine}, SEED=${SEED}, ${SESSIONS} sessions:`, {
+    console.log(`${name}, ${engine}, SEED=${SEED}, ${sessions} sessions:`, {
       ...disturbed,
       twice,
       problems: problems.length,
@@ -80,20 +88,26 @@ function notesFor({ sessionId }: Plan): readonly Note[] {
   return ['one', 'two'].map((text) => ({ sessionId, text }));
 }
 
+interface Disturbance {
+  /** The command of the worker processes. */
+  readonly command: string;
+  readonly random: (below: number) => number;
+  readonly notes: readonly Note[];
+}
+
 /**
  * Kills and freezes workers, and leaves notes, until nothing is left to do, and at least once each: it begins with a kill
  * and a freeze, and until then says little. How often.
  */
 async function disturb(
   world: World,
-  random: (below: number) => number,
-  notes: readonly Note[],
+  { command, random, notes }: Disturbance,
 ): Promise<{ readonly killed: number; readonly frozen: number }> {
   const counts = { killed: 0, frozen: 0 };
   const complaints: string[] = [];
   const thaws: Promise<unknown>[] = [];
   const begin = (): WorkerProcess => {
-    const worker = world.start(['serve'], SETTINGS);
+    const worker = world.start([command], SETTINGS);
     void worker.ended.then((ended) => complaints.push(ended.complaints));
     return worker;
   };
@@ -110,7 +124,7 @@ async function disturb(
     const index = random(WORKERS);
     const worker = workers[index] as WorkerProcess;
     // Processes that die before they begin get nowhere, and so do those that are always killed.
-    if (!worker.hasSpoken || counts.killed + counts.frozen >= 2 * SESSIONS) continue;
+    if (!worker.hasSpoken || counts.killed + counts.frozen >= MOST_DISTURBANCES) continue;
     if (counts.killed === 0 || (counts.frozen > 0 && random(3) > 0)) {
       counts.killed++;
       worker.kill();

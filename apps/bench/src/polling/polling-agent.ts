@@ -1,0 +1,68 @@
+import { createAgentLoop, SessionRuntime, tool } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import type { SessionChannel } from '@holdfast/core/channel';
+import type { Driver } from '@holdfast/core/driver';
+import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
+import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
+
+export const STEPS = 5;
+export const AGENT = 'bench';
+
+/** Where the sessions and the channel are: the path of a file, or the URL of a Redis server. */
+export interface PollingPlace {
+  readonly store: 'sqlite' | 'redis';
+  readonly location: string;
+  readonly hasChannel: boolean;
+}
+
+export interface PollingParts {
+  readonly store: SessionStore;
+  readonly channel: SessionChannel | undefined;
+  close(): Promise<void>;
+}
+
+export async function openPollingPlace(place: PollingPlace): Promise<PollingParts> {
+  const { store, channel } = await open(place);
+  return {
+    store,
+    channel,
+    async close() {
+      await channel?.close();
+      await store.close();
+    },
+  };
+}
+
+async function open({
+  store,
+  location,
+  hasChannel,
+}: PollingPlace): Promise<Pick<PollingParts, 'store' | 'channel'>> {
+  if (store === 'redis')
+    return {
+      store: await RedisSessionStore.open({ url: location }),
+      channel: hasChannel ? await RedisSessionChannel.open({ url: location }) : undefined,
+    };
+  return {
+    store: await SqliteSessionStore.open({ path: location, busyTimeoutSeconds: 60 }),
+    channel: hasChannel ? await SqliteSessionChannel.open({ path: `${location}.channel` }) : undefined,
+  };
+}
+
+/** An agent that responds at once: it calls a tool in each step but the last. */
+export function newRuntime(store: SessionStore): SessionRuntime {
+  const act = tool({
+    name: 'act',
+    description: 'Acts.',
+    inputSchema: { type: 'object' },
+    execute: () => 'done',
+  });
+  const driver: Driver = {
+    async infer({ messages }) {
+      const done = messages.toArray().filter(({ role }) => role === 'tool').length;
+      if (done >= STEPS - 1) return { text: 'Done.' };
+      return { content: [{ type: 'tool-call', toolCallId: `call ${done}`, toolName: 'act', input: {} }] };
+    },
+  };
+  return new SessionRuntime({ store, agents: { [AGENT]: createAgentLoop({ driver, tools: [act] }) } });
+}
