@@ -15,8 +15,9 @@ import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
-/** The engines of the workers, by the command of their process, and how many sessions each has. */
+/** How many sessions there are. */
 const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
+/** The engines of the workers, and the command of their process. */
 const ENGINES = [
   { command: 'serve', engine: 'InProcessEngine', sessions: SESSIONS },
   { command: 'poll', engine: 'PollingEngine', sessions: 2 * SESSIONS },
