@@ -23,7 +23,7 @@ interface Amounts {
   readonly wakes: number;
 }
 
-/** What is measured with a number of workers. Latencies are in milliseconds. */
+/** The costs with a number of workers. Latencies are in milliseconds. */
 interface PollingCosts {
   readonly stepsPerSecond: number;
   readonly callsPerSession: number;

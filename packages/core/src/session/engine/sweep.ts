@@ -93,7 +93,7 @@ async function* dueSessions(
   } while (cursor !== undefined);
 }
 
-/** Takes a due session. Nobody can take an unreadable one: every caller wakes it, and its worker reports the error. */
+/** Takes a due session. No caller can take an unreadable one: each wakes it, and its worker reports the error. */
 export async function takeSession(
   store: SessionStore,
   due: DueSession,

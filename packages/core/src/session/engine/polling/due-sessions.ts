@@ -15,7 +15,7 @@ type Lock = NonNullable<Awaited<ReturnType<MemoryWakeUps['take']>>>;
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
 type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };
 
-/** What the queue works with. */
+/** The parts of the queue. */
 export interface DueSessionsParts {
   readonly store: SessionStore;
   readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
