@@ -124,7 +124,10 @@ export class DueSessions implements WakeUpQueue<Lock> {
     const now = this.parts.clock.now();
     for (const { sessionId, at, ...schedule } of wakeUps) {
       this.schedules.add(sessionId, schedule);
-      if (at > now) this.instants.add(at);
+      if (at > now) {
+        this.instants.add(at);
+        this.endWait?.(); // the next wait has a timer for it
+      }
       if (this.locked.has(sessionId)) this.again.add(sessionId);
     }
     const isDue = wakeUps.some(({ at }) => at <= now);

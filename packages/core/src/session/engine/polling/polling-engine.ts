@@ -78,6 +78,11 @@ export class PollingEngine extends QueueEngine {
     this.dueSessions = dueSessions;
   }
 
+  /**
+   * Starts a worker, which looks at the store until it is stopped.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine
+   * already serves.
+   */
   override async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
     const worker = await super.serve(advance, options);
     const removeListener = this.dueSessions.listen();

@@ -121,6 +121,20 @@ describe('a wake-up in a process that does not serve', () => {
   });
 });
 
+test('an idle worker looks at the store at an instant that it learns, and not before', async () => {
+  const { store, clock } = await world();
+  let looks = 0;
+  const counted = withCall(store, 'due', (query) => (looks++, store.due(query)));
+  const { engine } = await served({ store: counted, clock, pollSeconds: 3_600 }, async () => FINISHED);
+  await engine.wake('ann', { at: clock.now() + 5_000 });
+  await quiet();
+  const before = looks;
+  await clock.pass(4_999);
+  expect(looks).toBe(before);
+  await clock.pass(1);
+  expect(looks).toBe(before + 1);
+});
+
 describe('a lane', () => {
   test('a session learns its lane, waits for its turn, and is not taken from the store twice', async () => {
     const { store, clock, ask } = await world('ann', 'bob');
