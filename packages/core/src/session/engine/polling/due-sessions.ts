@@ -8,9 +8,7 @@ import type { LaneLimits } from '../lane-turns.ts';
 import { MemoryWakeUps } from '../memory-wake-ups.ts';
 import { NextInstants } from './next-instants.ts';
 import { takeSession } from '../sweep.ts';
-import type { Following, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
-
-type Lock = NonNullable<Awaited<ReturnType<MemoryWakeUps['take']>>>;
+import type { Following, LockedSession, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
 
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
 type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };
@@ -35,7 +33,7 @@ const MAX_LOSSES = 3;
 const NOTHING: Following = Object.freeze({ wakeUps: [] });
 
 /** The due sessions of a store, as a queue of wake-ups. It orders the sessions of a page by lane, priority and group. */
-export class DueSessions implements WakeUpQueue<Lock> {
+export class DueSessions implements WakeUpQueue {
   private readonly parts: DueSessionsParts;
   private readonly turns: MemoryWakeUps;
   private readonly schedules = new KnownSchedules();
@@ -76,7 +74,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
     if (isDue && !isIdle) await this.parts.channel?.notify(TOPIC, { type: 'look' }).catch(() => undefined);
   }
 
-  async take(): Promise<Lock | undefined> {
+  async take(): Promise<LockedSession | undefined> {
     for (;;) {
       if (this.mustLook) await this.findDue();
       const lock = await this.turns.take();
@@ -102,7 +100,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
     this.endWait = undefined;
   }
 
-  async finish(lock: Lock, { wakeUps, pause }: Following): Promise<void> {
+  async finish(lock: LockedSession, { wakeUps, pause }: Following): Promise<void> {
     const { sessionId, schedule } = lock;
     const takenUntil = this.locked.get(sessionId) ?? 0;
     this.locked.delete(sessionId);
@@ -189,7 +187,7 @@ export class DueSessions implements WakeUpQueue<Lock> {
   }
 
   /** Takes the session of a lock from the store. Ends the lock when another worker was faster. */
-  private async isTaken(lock: Lock): Promise<boolean> {
+  private async isTaken(lock: LockedSession): Promise<boolean> {
     const { sessionId } = lock;
     const candidate = this.candidates.get(sessionId);
     this.candidates.delete(sessionId);
