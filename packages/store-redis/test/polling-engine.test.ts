@@ -12,13 +12,12 @@ const worker = new URL('children/poll.ts', import.meta.url);
 /** Engines on one server, each under a prefix of its own. */
 function serverHarness(): EngineHarness {
   let prefix = '';
-  const url = (): string => `redis://127.0.0.1:${server.port}`;
-  const reopen: CreateEngine = async (clock) => openPolling({ url: url(), prefix }, clock);
+  const reopen: CreateEngine = async (clock) => openPolling(server.client, prefix, clock);
   const create: CreateEngine = (clock) => {
     prefix = newPrefix();
     return reopen(clock);
   };
-  const processes = () => fork(worker, [url(), prefix], { execArgv: process.execArgv });
+  const processes = () => fork(worker, [String(server.port), prefix], { execArgv: process.execArgv });
   return { create, reopen, processes, lockSeconds: LEASE_SECONDS, turnMilliseconds: 5, limitSeconds: 120 };
 }
 

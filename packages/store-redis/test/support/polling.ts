@@ -4,29 +4,18 @@ import type { Clock } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
+import type { Redis } from 'ioredis';
 
 export const LEASE_SECONDS = 2;
 
-/** The place of an engine's sessions. */
-export interface PollingPlace {
-  readonly url: string;
-  readonly prefix: string;
-}
-
 /** Opens a polling engine that other processes wake by a channel: it polls too rarely for the cases. */
-export async function openPolling({ url, prefix }: PollingPlace, clock: Clock = systemClock) {
-  const [store, channel] = await Promise.all([
-    RedisSessionStore.open({ url, prefix, clock }),
-    RedisSessionChannel.open({ url, prefix }),
-  ]);
-  const polling = new PollingEngine({
-    store,
-    channel,
-    clock,
-    pollSeconds: 1,
-    againAfterSeconds: LEASE_SECONDS,
-  });
-  const engine: ExecutionEngine = new ScriptedSessions(store, clock, LEASE_SECONDS).on(polling);
+export function openPolling(client: Redis, prefix: string, clock: Clock = systemClock) {
+  const store = new RedisSessionStore({ client, prefix, clock });
+  const channel = new RedisSessionChannel({ client, prefix });
+  const init = { store, channel, clock, pollSeconds: 1, againAfterSeconds: LEASE_SECONDS };
+  const engine: ExecutionEngine = new ScriptedSessions(store, clock, LEASE_SECONDS).on(
+    new PollingEngine(init),
+  );
   const close = async (): Promise<void> => {
     await channel.close();
     await store.close();
