@@ -4,6 +4,7 @@ import type { SessionChannel } from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
+import { Redis } from 'ioredis';
 
 export const STEPS = 5;
 export const AGENT = 'bench';
@@ -38,15 +39,20 @@ async function open({
   location,
   hasChannel,
 }: PollingPlace): Promise<Pick<PollingParts, 'store' | 'channel'>> {
-  if (store === 'redis')
-    return {
-      store: await RedisSessionStore.open({ url: location }),
-      channel: hasChannel ? await RedisSessionChannel.open({ url: location }) : undefined,
-    };
+  if (store === 'redis') return openRedis(location, hasChannel);
   return {
     store: await SqliteSessionStore.open({ path: location, busyTimeoutSeconds: 60 }),
     channel: hasChannel ? await SqliteSessionChannel.open({ path: `${location}.channel` }) : undefined,
   };
+}
+
+/** Waits for a server that is busy: `open` would refuse it after some seconds. */
+async function openRedis(url: string, hasChannel: boolean): Promise<Pick<PollingParts, 'store' | 'channel'>> {
+  const client = new Redis(url);
+  await client.ping();
+  const channel = hasChannel ? new RedisSessionChannel({ client }) : undefined;
+  const store = new RedisSessionStore({ client });
+  return { store: Object.assign(store, { close: async () => client.disconnect() }), channel };
 }
 
 /** An agent that responds at once: it calls a tool in each step but the last. */

@@ -5,6 +5,7 @@ import type { PollingPlace } from './polling-agent.ts';
 import type { PollingCounts, PollingReport } from './polling-worker.ts';
 
 const WORKER = new URL('./polling-worker.ts', import.meta.url);
+const STARTED_AT_ONCE = 4;
 const FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /** Worker processes on one store. */
@@ -20,10 +21,15 @@ export class PollingWorkers {
   }
 
   static async start(count: number, place: PollingPlace): Promise<PollingWorkers> {
-    const children = Array.from({ length: count }, () =>
-      fork(WORKER, [JSON.stringify(place)], { execArgv: [...process.execArgv, ...FLAGS] }),
-    );
-    await Promise.all(children.map((child) => once(child, 'message')));
+    const children: ChildProcess[] = [];
+    while (children.length < count) {
+      const options = { execArgv: [...process.execArgv, ...FLAGS] };
+      const started = Array.from({ length: Math.min(STARTED_AT_ONCE, count - children.length) }, () =>
+        fork(WORKER, [JSON.stringify(place)], options),
+      );
+      await Promise.all(started.map((child) => once(child, 'message')));
+      children.push(...started);
+    }
     return new PollingWorkers(children);
   }
 
