@@ -80,6 +80,8 @@ export type {
   WakeOptions,
 } from './session/engine/engine.ts';
 export type { LaneLimits } from './session/engine/lane-turns.ts';
+export { metricsText } from './session/engine/engine-metrics.ts';
+export type { EngineMetrics, LaneMetrics, WaitMetrics } from './session/engine/engine-metrics.ts';
 export { QueueEngine } from './session/engine/queue-engine.ts';
 export type { QueueEngineOptions } from './session/engine/queue-engine.ts';
 export type { Following, LockedSession, WakeUp, WakeUpQueue } from './session/engine/wake-up-queue.ts';

@@ -25,7 +25,7 @@ export async function advanceSession(
     held = await HeldSession.claim(sessionId, task, parts);
     const { released, hasMore } = await workOn(held, task, parts);
     if (held.hasFailedBefore) await parts.store.recordFailure(sessionId, undefined);
-    return resultOf(released, hasMore, parts);
+    return { ...resultOf(released, hasMore, parts), steps: held.closedSteps };
   } catch (error) {
     if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
@@ -33,7 +33,8 @@ export async function advanceSession(
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     if (isUnreachable(error)) throw error; // the session is due when its claim expires
-    return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
+    const outcome = await outcomeOfFailure(sessionId, error, parts);
+    return { outcome, wake: [], error, steps: held?.closedSteps };
   }
 }
 

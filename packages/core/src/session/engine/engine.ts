@@ -41,6 +41,8 @@ export interface AdvanceResult {
   readonly wake: readonly string[];
   /** The agent of the session, and the schedule of the next work. Absent when the session could not be read. */
   readonly next?: Schedule & { readonly agentName: string };
+  /** The steps that the work has closed, without those of subagents. For the metrics of the engine. */
+  readonly steps?: number | undefined;
   /** The error that ended the work. The failure is recorded in the session; `outcome` states when the engine tries it again. */
   readonly error?: unknown;
 }

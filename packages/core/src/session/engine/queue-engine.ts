@@ -5,6 +5,8 @@ import { invalidArgument } from '../../errors.ts';
 import { checkSessionId } from '../store/store-arguments.ts';
 import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from './engine.ts';
 import { INSTANT, SCHEDULE } from './advance-check.ts';
+import { EngineMeter } from './engine-metrics.ts';
+import type { EngineMetrics } from './engine-metrics.ts';
 import { QueueWorker } from './queue-worker.ts';
 import type { LockedSession, WakeUpQueue } from './wake-up-queue.ts';
 
@@ -54,6 +56,7 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
   private readonly queue: WakeUpQueue<Lock>;
   private readonly clock: Clock;
   private readonly stepsPerTurn: number | undefined;
+  private readonly meter: EngineMeter;
   private worker: QueueWorker<Lock> | undefined;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
@@ -62,6 +65,7 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const { clock = systemClock, stepsPerTurn } = checkOptions(options);
     this.queue = queue;
     this.clock = clock;
+    this.meter = new EngineMeter(clock);
     this.stepsPerTurn = stepsPerTurn;
   }
 
@@ -80,11 +84,18 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
     if (this.worker && !this.worker.isStopped)
       throw invalidArgument('This engine already serves. Stop it first.');
-    const { queue, clock, stepsPerTurn } = this;
-    const worker = new QueueWorker({ queue, clock, stepsPerTurn, advance, isolated, concurrency, onError });
+    const { queue, clock, stepsPerTurn, meter } = this;
+    const given = { advance, isolated, concurrency, onError };
+    const worker = new QueueWorker({ queue, clock, stepsPerTurn, meter, ...given });
+    meter.concurrency = concurrency;
     worker.start(this.worker);
     this.worker = worker;
     return { stop: async (stopOptions) => worker.stop(stopOptions) };
+  }
+
+  /** Returns the counters of this engine since its creation, and its current numbers. */
+  metrics(): EngineMetrics {
+    return this.meter.read();
   }
 }
 

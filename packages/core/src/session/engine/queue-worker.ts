@@ -4,6 +4,7 @@ import { callAfter, pause } from '../../clock.ts';
 import { announceTo } from '../../loop/events.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
 import { checkResult } from './advance-check.ts';
+import type { EngineMeter } from './engine-metrics.ts';
 import type { Advance, AdvanceOptions, AdvanceResult, EngineWorker, Schedule } from './engine.ts';
 import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
 
@@ -12,6 +13,7 @@ interface WorkerParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
   readonly clock: Clock;
   readonly stepsPerTurn: number | undefined;
+  readonly meter: EngineMeter;
   readonly advance: Advance;
   readonly isolated: Advance | undefined;
   readonly concurrency: number;
@@ -106,6 +108,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   }
 
   private begin(lock: Lock): void {
+    this.parts.meter.begin(lock);
     const abortController = new AbortController();
     const ended = this.workOn(lock, abortController.signal)
       .catch((error: unknown) => this.report(error)) // the lock ends by itself
@@ -117,14 +120,17 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
 
   private end(lock: Lock): void {
     this.works.delete(lock);
+    this.parts.meter.end();
     if (this.works.size === 0) this.callOffRenewal(); // a timer would keep the process alive
     this.onPlace();
   }
 
   private async workOn(lock: Lock, signal: AbortSignal): Promise<void> {
-    const { queue, clock } = this.parts;
+    const { queue, clock, meter } = this.parts;
     const result = await this.resultOf(lock, signal);
-    await queue.finish(lock, followingOf(lock, result, clock.now()));
+    const following = followingOf(lock, result, clock.now());
+    meter.follow(following);
+    await queue.finish(lock, following);
   }
 
   private async resultOf(lock: Lock, signal: AbortSignal): Promise<AdvanceResult | undefined> {
@@ -193,18 +199,23 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     sessionId: string,
     options: AdvanceOptions,
   ): Promise<AdvanceResult | undefined> {
+    const { meter, clock } = this.parts;
+    const startedAt = clock.now();
     try {
       const result = await advance(sessionId, options);
       checkResult(result);
+      meter.addAdvance(startedAt, result);
       if (result.error !== undefined) this.report(result.error, sessionId);
       return result;
     } catch (error) {
+      meter.addAdvance(startedAt, undefined);
       this.report(error, sessionId);
       return undefined;
     }
   }
 
   private report(error: unknown, sessionId?: string): void {
+    if (sessionId === undefined) this.parts.meter.queueErrors++;
     announceTo([(thrown: unknown) => this.parts.onError(thrown, sessionId)], error);
   }
 
@@ -220,6 +231,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     this.renewLater(); // also when this renewal fails or takes long
     try {
       const lost = await this.parts.queue.renew?.([...this.works.keys()]);
+      this.parts.meter.lostLocks += lost?.length ?? 0;
       for (const lock of lost ?? [])
         this.works.get(lock)?.abortController.abort(new RunAbort('yield', LOST_LOCK));
     } catch (error) {

@@ -138,10 +138,10 @@ test('a rate limit is throttled where the lane is known, else the session sleeps
   const plain = await deployment([limited]);
   const next = { agentName: 'assistant' };
   const sleep = { type: 'sleep', until: 61_000 };
-  expect(await plain.worker.advance(plain.sessionId)).toEqual({ outcome: sleep, wake: [], next });
+  expect(await plain.worker.advance(plain.sessionId)).toMatchObject({ outcome: sleep, wake: [], next });
   const schedule = () => ({ lane: 'openai', priority: 3 });
   const made = await deployment([limited], { schedule });
-  expect(await made.worker.advance(made.sessionId)).toEqual({
+  expect(await made.worker.advance(made.sessionId)).toMatchObject({
     outcome: { type: 'throttled', until: 61_000, lane: 'openai' },
     wake: [],
     next: { agentName: 'assistant', lane: 'openai', priority: 3 },

@@ -1,0 +1,238 @@
+import { invalidArgument } from '../../errors.ts';
+import type { Clock, Instant } from '../../clock.ts';
+import { secondsBetween } from '../../clock.ts';
+import type { AdvanceOutcome, AdvanceResult } from './engine.ts';
+import type { Following, LockedSession } from './wake-up-queue.ts';
+
+/** How long sessions waited, from the instant when they were due to the start of the work. */
+export interface WaitMetrics {
+  readonly count: number;
+  /** The sum of the waits. */
+  readonly seconds: number;
+}
+
+/** The counters of one lane. */
+export interface LaneMetrics {
+  /** `undefined` for the sessions without a lane. */
+  readonly lane: string | undefined;
+  /** How often a worker took a session of the lane from the queue. */
+  readonly taken: number;
+  readonly waits: WaitMetrics;
+  /** How often a rate limit paused the lane. */
+  readonly pauses: number;
+}
+
+/** Counters of what an engine has done in this process since it was created, and its current numbers. */
+export interface EngineMetrics {
+  /** Advances, by outcome. An advance that threw has none. */
+  readonly advances: Readonly<Record<AdvanceOutcome['type'], number>>;
+  /** Closed steps of those advances, without the steps of subagents. */
+  readonly steps: number;
+  /** The sum of the durations of all advances. */
+  readonly workSeconds: number;
+  /** Advances that threw or returned an error. */
+  readonly errors: number;
+  /** Errors of the engine's queue. */
+  readonly queueErrors: number;
+  /** Sessions that the queue delivered again, because their worker had died or was frozen. */
+  readonly recoveries: number;
+  /** Locks that this worker did not renew in time. */
+  readonly lostLocks: number;
+  /** Sessions that the engine works on now. */
+  readonly sessionsInWork: number;
+  /** The most sessions that the engine works on at the same time; 0 before `serve`. */
+  readonly concurrency: number;
+  readonly waits: WaitMetrics & {
+    /** For each bound, the waits of at most so many seconds. */
+    readonly buckets: readonly { readonly atMostSeconds: number; readonly count: number }[];
+  };
+  /** The first 100 lanes that the engine met. All others are together in one entry with the lane `(others)`. */
+  readonly lanes: readonly LaneMetrics[];
+}
+
+const BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600] as const;
+const MAX_LANES = 100;
+const OTHER_LANES = '(others)';
+const OUTCOMES = ['finished', 'yield', 'sleep', 'throttled', 'suspended', 'isolate', 'lost'] as const;
+
+/** Counts for one engine. */
+export class EngineMeter {
+  concurrency = 0;
+  queueErrors = 0;
+  lostLocks = 0;
+  private sessionsInWork = 0;
+  private steps = 0;
+  private workSeconds = 0;
+  private errors = 0;
+  private recoveries = 0;
+  private readonly advances = new Map<AdvanceOutcome['type'], number>();
+  private readonly waitsUpTo: number[] = BOUNDS.map(() => 0);
+  private readonly lanes = new Map<
+    string | undefined,
+    { taken: number; pauses: number; waits: WaitMetrics }
+  >();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Counts a session that a worker took from the queue. */
+  begin({ schedule, dueAt, isRecovery }: LockedSession): void {
+    this.sessionsInWork++;
+    if (isRecovery) this.recoveries++;
+    const lane = this.lane(schedule.lane);
+    lane.taken++;
+    if (dueAt === undefined) return;
+    const seconds = Math.max(0, secondsBetween(dueAt, this.clock.now()));
+    lane.waits = { count: lane.waits.count + 1, seconds: lane.waits.seconds + seconds };
+    for (const [index, bound] of BOUNDS.entries())
+      if (seconds <= bound) this.waitsUpTo[index] = (this.waitsUpTo[index] as number) + 1;
+  }
+
+  /** Counts what follows from the work on a session. */
+  follow({ pause }: Following): void {
+    if (pause) this.lane(pause.lane).pauses++;
+  }
+
+  /** Counts the end of the work on a session. */
+  end(): void {
+    this.sessionsInWork--;
+  }
+
+  /** Counts an advance. `result`: `undefined` when it threw. */
+  addAdvance(startedAt: Instant, result: AdvanceResult | undefined): void {
+    this.workSeconds += Math.max(0, secondsBetween(startedAt, this.clock.now()));
+    if (result === undefined || result.error !== undefined) this.errors++;
+    if (result === undefined) return;
+    const { type } = result.outcome;
+    this.advances.set(type, (this.advances.get(type) ?? 0) + 1);
+    this.steps += result.steps ?? 0;
+  }
+
+  read(): EngineMetrics {
+    const { steps, workSeconds, errors, queueErrors, recoveries, lostLocks, sessionsInWork } = this;
+    const lanes = [...this.lanes].map(([lane, counts]) => Object.freeze({ lane, ...counts }));
+    const buckets = BOUNDS.map((atMostSeconds, index) =>
+      Object.freeze({ atMostSeconds, count: this.waitsUpTo[index] as number }),
+    );
+    const counts = OUTCOMES.map((type) => [type, this.advances.get(type) ?? 0] as const);
+    return Object.freeze({
+      advances: Object.freeze(Object.fromEntries(counts)) as EngineMetrics['advances'],
+      steps,
+      workSeconds,
+      errors,
+      queueErrors,
+      recoveries,
+      lostLocks,
+      sessionsInWork,
+      concurrency: this.concurrency,
+      waits: Object.freeze({
+        count: sumOf(lanes, ({ waits }) => waits.count),
+        seconds: sumOf(lanes, ({ waits }) => waits.seconds),
+        buckets: Object.freeze(buckets),
+      }),
+      lanes: Object.freeze(lanes),
+    });
+  }
+
+  private lane(lane: string | undefined): { taken: number; pauses: number; waits: WaitMetrics } {
+    const isOther = !this.lanes.has(lane) && this.lanes.size >= MAX_LANES;
+    const name = isOther ? OTHER_LANES : lane;
+    const known = this.lanes.get(name);
+    if (known) return known;
+    const counts = { taken: 0, pauses: 0, waits: Object.freeze({ count: 0, seconds: 0 }) };
+    this.lanes.set(name, counts);
+    return counts;
+  }
+}
+
+function sumOf<T>(values: readonly T[], numberOf: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + numberOf(value), 0);
+}
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number, suffix?: string];
+type Family = readonly [name: string, type: string, help: string, samples: readonly Sample[]];
+
+const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+const OWN_LABELS = ['le', 'lane', 'outcome'];
+
+/**
+ * Renders metrics in the text format of Prometheus, version 0.0.4. A session without a lane has the empty label `lane`.
+ * @param labels added to each sample, as in `{ worker: 'w1' }`
+ * @throws RangeError `ARGUMENT_INVALID` for the name of a label that Prometheus does not accept, or that metrics of the
+ * engine use.
+ */
+export function metricsText(metrics: EngineMetrics, labels: Labels = {}): string {
+  for (const name of Object.keys(labels))
+    if (!LABEL_NAME.test(name) || OWN_LABELS.includes(name))
+      throw invalidArgument(
+        `A label must have letters, digits and "_", and not be ${OWN_LABELS.join(', ')}; found "${name}".`,
+      );
+  return familiesOf(metrics)
+    .map((family) => familyText(family, labels))
+    .join('');
+}
+
+function familiesOf(metrics: EngineMetrics): readonly Family[] {
+  const { advances, steps, workSeconds, errors, queueErrors, recoveries, lostLocks } = metrics;
+  const outcomes = Object.entries(advances).map(([outcome, count]): Sample => [{ outcome }, count]);
+  const counter = (name: string, help: string, value: number): Family => [
+    name,
+    'counter',
+    help,
+    [[{}, value]],
+  ];
+  return [
+    ['advances_total', 'counter', 'Advances by outcome.', outcomes],
+    counter('steps_total', 'Closed steps.', steps),
+    counter('work_seconds_total', 'Duration of all advances.', workSeconds),
+    counter('errors_total', 'Advances that threw or returned an error.', errors),
+    counter('queue_errors_total', 'Errors of the queue of the engine.', queueErrors),
+    counter('recoveries_total', 'Sessions that were delivered again.', recoveries),
+    counter('lost_locks_total', 'Locks that were not renewed in time.', lostLocks),
+    ['sessions_in_work', 'gauge', 'Sessions in work now.', [[{}, metrics.sessionsInWork]]],
+    ['concurrency', 'gauge', 'The most sessions in work at the same time.', [[{}, metrics.concurrency]]],
+    ['wait_seconds', 'histogram', 'Time from due to the start of the work.', waitSamples(metrics)],
+    ...laneFamilies(metrics),
+  ];
+}
+
+function waitSamples({ waits: { count, seconds, buckets } }: EngineMetrics): readonly Sample[] {
+  return [
+    ...buckets.map((bucket): Sample => [{ le: `${bucket.atMostSeconds}` }, bucket.count, '_bucket']),
+    [{ le: '+Inf' }, count, '_bucket'],
+    [{}, seconds, '_sum'],
+    [{}, count, '_count'],
+  ];
+}
+
+function laneFamilies({ lanes }: EngineMetrics): readonly Family[] {
+  const family = (name: string, help: string, valueOf: (lane: LaneMetrics) => number): Family => {
+    const samples = lanes.map((lane): Sample => [{ lane: lane.lane ?? '' }, valueOf(lane)]);
+    return [`lane_${name}_total`, 'counter', help, samples];
+  };
+  return [
+    family('taken', 'Sessions taken from the queue, by lane.', ({ taken }) => taken),
+    family('wait_seconds', 'Time from due to the start of the work, by lane.', ({ waits }) => waits.seconds),
+    family('pauses', 'Pauses after a rate limit, by lane.', ({ pauses }) => pauses),
+  ];
+}
+
+function familyText([name, type, help, samples]: Family, labels: Labels): string {
+  const fullName = `holdfast_engine_${name}`;
+  const lines = samples.map(
+    ([own, value, suffix = '']) => `${fullName}${suffix}${labelsText({ ...labels, ...own })} ${value}\n`,
+  );
+  return `# HELP ${fullName} ${help}\n# TYPE ${fullName} ${type}\n${lines.join('')}`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+function labelsText(labels: Labels): string {
+  const texts = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (found) => ESCAPES[found] as string)}"`,
+  );
+  return texts.length === 0 ? '' : `{${texts.join(',')}}`;
+}
