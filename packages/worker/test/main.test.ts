@@ -1,0 +1,183 @@
+import { SessionRuntime } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { RedisServer } from './support/redis-server.ts';
+import { until } from './support/until.ts';
+import { AGENTS, WorkerProcess } from './support/worker-process.ts';
+
+interface World {
+  readonly folder: string;
+  readonly url: string;
+  readonly store: SessionStore;
+  readonly runtime: SessionRuntime;
+  readonly redis: RedisServer | undefined;
+}
+
+/** A store with real data, as a web process uses it. */
+async function worldOf(kind: 'sqlite' | 'redis'): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
+  const redis = kind === 'redis' ? await RedisServer.start(folder) : undefined;
+  const path = join(folder, 'sessions.db');
+  const store = redis
+    ? await RedisSessionStore.open({ url: redis.url })
+    : await SqliteSessionStore.open({ path });
+  onTestFinished(async () => {
+    await store.close();
+    await redis?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    folder,
+    url: redis?.url ?? `sqlite:${path}`,
+    store,
+    redis,
+    runtime: new SessionRuntime({ store, agents: {} }),
+  };
+}
+
+async function enqueue({ runtime }: World, content: string): Promise<string> {
+  const { sessionId } = await runtime.create({ definition: { name: 'clerk' } });
+  await runtime.enqueue(sessionId, { type: 'message', content });
+  return sessionId;
+}
+
+function startWorker({ folder, url }: World, ...args: readonly string[]): WorkerProcess {
+  const all = ['--module', AGENTS, '--store', url, '--port', '0', '--sweep-seconds', '0.1', ...args];
+  return WorkerProcess.start(all, { TOOL_FOLDER: folder });
+}
+
+const notes = ({ folder }: World): string =>
+  existsSync(join(folder, 'notes')) ? readFileSync(join(folder, 'notes'), 'utf8') : '';
+const release = ({ folder }: World): void => writeFileSync(join(folder, 'release'), '');
+const response = async ({ runtime }: World, sessionId: string): Promise<string | undefined> =>
+  (await runtime.get(sessionId)).state.finalResponse;
+const answered = (world: World, sessionId: string): Promise<void> =>
+  until(async () => (await world.runtime.info(sessionId)).executionStatus === 'completed');
+
+describe.each(['sqlite', 'redis'] as const)('%s', (kind) => {
+  test('messages of another process are answered, and the worker says how it is', async () => {
+    const world = await worldOf(kind);
+    const worker = startWorker(world);
+    const url = await worker.url();
+    const ids = await Promise.all(['One.', 'Two.', 'Three.'].map((content) => enqueue(world, content)));
+    for (const id of ids) await answered(world, id);
+    expect(await response(world, ids[0] as string)).toBe('Hello.');
+    const pages = ['live', 'ready'].map(async (page) => (await fetch(`${url}/health/${page}`)).status);
+    expect(await Promise.all(pages)).toEqual([200, 200]);
+    const metrics = await fetch(`${url}/metrics`);
+    expect(metrics.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    let text = await metrics.text();
+    while (!/^holdfast_engine_steps_total 3$/m.test(text))
+      text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toMatch(/^holdfast_engine_concurrency 8$/m);
+    expect(text).toMatch(/^holdfast_worker_ready 1$/m);
+    expect(await world.store.workers()).toHaveLength(1);
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toEqual([0, null]);
+    expect(await world.store.workers()).toHaveLength(0);
+    expect(worker.output.stdout).not.toMatch(/One\.|Hello\./);
+  });
+
+  test('SIGTERM during a tool: not ready at once, the tool ends, and the next worker continues', async () => {
+    const world = await worldOf(kind);
+    const first = startWorker(world);
+    const url = await first.url();
+    const id = await enqueue(world, 'Print.');
+    await until(() => notes(world).includes('started'));
+    first.kill('SIGTERM');
+    await first.logged('The worker stops.');
+    const ready = await fetch(`${url}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'not ready', reason: 'The worker stops.' },
+    ]);
+    release(world);
+    expect(await first.ended).toEqual([0, null]);
+    expect((await world.runtime.info(id)).executionStatus).toBe('inProgress');
+    startWorker(world);
+    await answered(world, id);
+    expect([await response(world, id), notes(world)]).toEqual(['It is printed.', 'started\nprinted\n']);
+  });
+
+  test('SIGKILL during a tool: another worker continues when the lease has expired', async () => {
+    const world = await worldOf(kind);
+    const first = startWorker(world, '--lease-seconds', '1');
+    const id = await enqueue(world, 'Print.');
+    await until(() => notes(world).includes('started'));
+    first.kill('SIGKILL');
+    expect(await first.ended).toEqual([null, 'SIGKILL']);
+    release(world);
+    startWorker(world, '--lease-seconds', '1');
+    await answered(world, id);
+    expect([await response(world, id), notes(world)]).toEqual([
+      'It is printed.',
+      'started\nstarted\nprinted\n',
+    ]);
+  });
+});
+
+test('a tool that runs too long ends with the worker, which exits with 0', async () => {
+  const world = await worldOf('sqlite');
+  const worker = startWorker(world, '--stop-within-seconds', '0.2');
+  await enqueue(world, 'Print.');
+  await until(() => notes(world).includes('started'));
+  worker.kill('SIGINT');
+  expect(await worker.ended).toEqual([0, null]);
+  const late = worker.lines.find(({ level }) => level === 'warn');
+  expect(late).toMatchObject({ sessionsInWork: 1 });
+});
+
+test('a second signal ends the process at once', async () => {
+  const world = await worldOf('sqlite');
+  const worker = startWorker(world);
+  await enqueue(world, 'Print.');
+  await until(() => notes(world).includes('started'));
+  worker.kill('SIGTERM');
+  await worker.logged('The worker stops.');
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toEqual([143, null]);
+});
+
+test(
+  'the worker outlives its store: not ready without it, ready when it is back',
+  { timeout: 90_000 },
+  async () => {
+    const world = await worldOf('redis');
+    const worker = startWorker(world);
+    const url = await worker.url();
+    const status = async (page: string): Promise<number> => (await fetch(`${url}/health/${page}`)).status;
+    await world.redis?.stop();
+    await until(async () => (await status('ready')) === 503);
+    expect(await status('live')).toBe(200);
+    await world.redis?.start();
+    await until(async () => (await status('ready')) === 200);
+    const id = await enqueue(world, 'Hi.');
+    await answered(world, id);
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toEqual([0, null]);
+  },
+);
+
+test('an error that no code catches is logged and ends the process with 1', async () => {
+  const world = await worldOf('sqlite');
+  const module = join(world.folder, 'broken.mjs');
+  writeFileSync(
+    module,
+    `export const agents = {};\nsetTimeout(() => { throw Object.assign(new Error('Broken.'), { code: 'BROKEN' }); });`,
+  );
+  const worker = WorkerProcess.start(['--module', module, '--store', world.url, '--port', '0']);
+  expect(await worker.ended).toEqual([1, null]);
+  expect(worker.lines.at(-1)).toMatchObject({ level: 'error', error: 'Broken.', code: 'BROKEN' });
+});
+
+test('a store that does not reply at the start: logged with its code, exit code 1', async () => {
+  const args = ['--module', AGENTS, '--store', 'redis://127.0.0.1:1', '--port', '0'];
+  const worker = WorkerProcess.start(args);
+  expect(await worker.ended).toEqual([1, null]);
+  expect(worker.lines.at(-1)).toMatchObject({ level: 'error', code: 'STORE_UNAVAILABLE' });
+});

@@ -1,0 +1,74 @@
+import { createAgentLoop, MemorySessionStore, SessionRuntime } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import type { LogFields, LogLevel } from '@holdfast/worker';
+import { startWorker } from '@holdfast/worker';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from './support/until.ts';
+
+const store = new MemorySessionStore();
+const agents = { clerk: createAgentLoop({ driver: scriptedDriver('Hello.', 'Hello.', 'Hello.') }) };
+const runtime = new SessionRuntime({ store, agents });
+
+test('a worker in this process answers, and stops without closing the store', async () => {
+  const worker = await startWorker({ runtime, store, sweepSeconds: 0.05, port: 0 });
+  const { sessionId } = await runtime.create({ definition: { name: 'clerk' } });
+  await runtime.enqueue(sessionId, { type: 'message', content: 'Hi.' });
+  await until(async () => (await runtime.info(sessionId)).executionStatus === 'completed');
+  await until(() => worker.engine.metrics?.().advances.finished === 1);
+  await worker.stop({ withinSeconds: 5 });
+  expect(await store.workers()).toEqual([]);
+  await expect(fetch(`http://127.0.0.1:${String(worker.port)}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('other paths and methods are refused', async () => {
+  const worker = await startWorker({ runtime, store, port: 0 });
+  onTestFinished(() => worker.stop());
+  const url = `http://127.0.0.1:${String(worker.port)}`;
+  const statuses = [
+    fetch(`${url}/`),
+    fetch(`${url}/metrics`, { method: 'POST' }),
+    fetch(`${url}/metrics?a=1`),
+  ];
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 405, 200]);
+});
+
+test('a port that is taken is an error of the start, and leaves no announced worker', async () => {
+  const worker = await startWorker({ runtime, store, port: 0 });
+  await expect(startWorker({ runtime, store, port: worker.port })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await worker.stop();
+  expect(await store.workers()).toEqual([]);
+});
+
+test('a store that does not reply in time makes the worker not ready; a failing sweep is logged once', async () => {
+  const answers = Promise.withResolvers<never>();
+  const slow = Object.assign(Object.create(store) as MemorySessionStore, { due: () => answers.promise });
+  const lines: (readonly [LogLevel, string, LogFields | undefined])[] = [];
+  const log = (...line: readonly [LogLevel, string, LogFields?]): void =>
+    void lines.push([line[0], line[1], line[2]]);
+  const worker = await startWorker({ runtime, store: slow, port: 0, sweepSeconds: 0.01, log });
+  onTestFinished(() => worker.stop());
+  const ready = await fetch(`http://127.0.0.1:${String(worker.port)}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([
+    503,
+    { status: 'not ready', reason: 'The store does not reply within 2 seconds.' },
+  ]);
+  answers.reject(Object.assign(new Error('Down.'), { code: 'STORE_UNAVAILABLE' }));
+  await until(() => lines.some(([level]) => level === 'error'));
+  expect(lines.filter(([level]) => level === 'error')).toEqual([
+    ['error', 'The sweep failed. It is repeated.', { error: 'Down.', code: 'STORE_UNAVAILABLE' }],
+  ]);
+});
+
+test.each([
+  [{ runtime, store, sweepSeconds: 0 }, 'sweepSeconds'],
+  [{ runtime, store, port: -1 }, 'port'],
+  [{ runtime, store, engines: 1 }, 'has no option "engines"'],
+  [{ store }, 'runtime'],
+])('refuses invalid options', async (options, message) => {
+  await expect(startWorker(options as never)).rejects.toMatchObject({
+    code: 'ARGUMENT_INVALID',
+    message: expect.stringContaining(message),
+  });
+});
