@@ -1,6 +1,6 @@
 import { InProcessEngine } from '@holdfast/core';
 import type { SessionRuntime, SessionStore } from '@holdfast/core';
-import { metricsText, mustBe, optionsCheck, sweep } from '@holdfast/core/engine';
+import { metricsText, mustBe, optionsCheck, PollingEngine, sweep } from '@holdfast/core/engine';
 import type { Advance, EngineMetrics, EngineWorker, ExecutionEngine } from '@holdfast/core/engine';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serveHttp } from './http-server.ts';
@@ -25,7 +25,7 @@ export interface WorkerOptions {
   readonly concurrency?: number | undefined;
   /**
    * The seconds between two sweeps, which wake the sessions that are due; `false` for none. Default: 1 without `engine`,
-   * where a message of another process waits for the next sweep, else 60.
+   * where a message of another process waits for the next sweep; none with a `PollingEngine`; else 60.
    */
   readonly sweepSeconds?: number | false | undefined;
   /** Advances suspect sessions in a process of its own, such as `advance` of an `IsolatedProcess`. */
@@ -151,13 +151,14 @@ class Worker implements StartedWorker {
   }
 
   private async sweepRepeatedly(): Promise<void> {
-    const { store, engine, sweepSeconds = engine === undefined ? 1 : 60 } = this.options;
+    const { store, sweepSeconds = defaultSweepSeconds(this.options) } = this.options;
     if (sweepSeconds === false) return;
     const { signal } = this.stopController;
+    const againAfterSeconds = Math.min(60, sweepSeconds * 10);
     let hasFailed = false;
     while (!signal.aborted) {
       try {
-        const { woken } = await sweep(store, this.engine, { signal });
+        const { woken } = await sweep(store, this.engine, { signal, againAfterSeconds });
         if (woken > 0) this.log('debug', 'The sweep woke sessions.', { woken });
         if (hasFailed) this.log('info', 'The sweep succeeds again.');
         hasFailed = false;
@@ -173,6 +174,12 @@ class Worker implements StartedWorker {
     const message = sessionId === undefined ? 'The engine failed.' : 'The work on a session failed.';
     this.log('error', message, { ...(sessionId !== undefined && { sessionId }), ...errorFields(error) });
   }
+}
+
+/** A `PollingEngine` finds the due sessions itself, and a sweep would take them from it. */
+function defaultSweepSeconds({ engine }: WorkerOptions): number | false {
+  if (engine === undefined) return 1;
+  return engine instanceof PollingEngine ? false : 60;
 }
 
 function gauge(name: string, help: string, value: number): string {

@@ -47,9 +47,13 @@ async function enqueue({ runtime }: World, content: string): Promise<string> {
 }
 
 function startWorker({ folder, url }: World, ...args: readonly string[]): WorkerProcess {
-  const all = ['--module', AGENTS, '--store', url, '--port', '0', '--sweep-seconds', '0.1', ...args];
-  return WorkerProcess.start(all, { TOOL_FOLDER: folder });
+  const sweep = args.includes('polling') ? [] : ['--sweep-seconds', '0.1'];
+  const all = ['--module', AGENTS, '--store', url, '--port', '0', ...sweep, ...args];
+  return WorkerProcess.start(all, { TOOL_FOLDER: folder, ENGINE: args.includes('bullmq') ? BULLMQ : '{}' });
 }
+
+/** The lock of a dead worker ends soon. */
+const BULLMQ = JSON.stringify({ lockSeconds: 1, stalledSeconds: 1 });
 
 const notes = ({ folder }: World): string =>
   existsSync(join(folder, 'notes')) ? readFileSync(join(folder, 'notes'), 'utf8') : '';
@@ -121,6 +125,26 @@ describe.each(['sqlite', 'redis'] as const)('%s', (kind) => {
   });
 });
 
+test.each<readonly [engine: string, args: readonly string[]]>([
+  ['polling', []],
+  ['bullmq', ['--sweep-seconds', '0.5']],
+])('two workers with the engine %s share the sessions, and one that is killed drops none', async (engine) => {
+  const world = await worldOf('redis');
+  const workers = [1, 2].map(() => startWorker(world, '--engine', engine, '--lease-seconds', '1'));
+  for (const worker of workers) await worker.url();
+  const ids = await Promise.all(Array.from({ length: 20 }, () => enqueue(world, 'Hi.')));
+  const printing = await enqueue(world, 'Print.');
+  await until(() => notes(world).includes('started'));
+  const dead = workers.find(({ pid }) => pid === Number(readFileSync(join(world.folder, 'pid'), 'utf8')));
+  dead?.kill('SIGKILL');
+  expect(await dead?.ended).toEqual([null, 'SIGKILL']);
+  release(world);
+  for (const id of [...ids, printing]) await answered(world, id);
+  const survivor = workers.find((worker) => worker !== dead);
+  survivor?.kill('SIGTERM');
+  expect(await survivor?.ended).toEqual([0, null]);
+});
+
 test('a tool that runs too long ends with the worker, which exits with 0', async () => {
   const world = await worldOf('sqlite');
   const worker = startWorker(world, '--stop-within-seconds', '0.2');
@@ -143,12 +167,12 @@ test('a second signal ends the process at once', async () => {
   expect(await worker.ended).toEqual([143, null]);
 });
 
-test(
-  'the worker outlives its store: not ready without it, ready when it is back',
+test.each(['in-process', 'polling', 'bullmq'])(
+  'with the engine %s, the worker outlives its store: not ready without it, ready when it is back',
   { timeout: 90_000 },
-  async () => {
+  async (engine) => {
     const world = await worldOf('redis');
-    const worker = startWorker(world);
+    const worker = startWorker(world, '--engine', engine);
     const url = await worker.url();
     const status = async (page: string): Promise<number> => (await fetch(`${url}/health/${page}`)).status;
     await world.redis?.stop();

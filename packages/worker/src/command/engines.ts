@@ -1,4 +1,5 @@
 import { InProcessEngine } from '@holdfast/core';
+import { PollingEngine } from '@holdfast/core/engine';
 import type { SessionStore } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { errorFields } from '../log.ts';
@@ -25,8 +26,6 @@ export interface EngineParts {
   readonly log: Log;
 }
 
-type EngineClass = new (options: object) => WorkerEngine & { close?(): Promise<void> };
-
 const BULLMQ = ['@holdfast/runner-bullmq', 'bullmq', 'ioredis'];
 /** A message that another process enqueued waits for the next sweep of an engine in memory. */
 const IN_PROCESS_SWEEP_SECONDS = 1;
@@ -46,26 +45,22 @@ async function openBullmq(
 ): Promise<OpenEngine> {
   if (!/^rediss?:\/\//i.test(queue))
     throw new InputError('The engine bullmq needs a Redis server. Pass --queue redis://HOST:PORT.');
-  const BullmqEngine = await withPackages('The engine bullmq', BULLMQ, async () => {
-    const name = BULLMQ[0] as string; // a value, because this package is built without that one
-    return ((await import(name)) as { readonly BullmqEngine: EngineClass }).BullmqEngine;
-  });
+  const { BullmqEngine } = await withPackages(
+    'The engine bullmq',
+    BULLMQ,
+    () => import('@holdfast/runner-bullmq'),
+  );
   const engine = new BullmqEngine({
     onWarning: (warning: string) => log('warn', warning),
     onError: (error: unknown) => log('error', 'The connection of the queue failed.', errorFields(error)),
     ...options,
     connection: { url: queue },
   });
-  return { engine, sweepSeconds: SWEEP_SECONDS, close: async () => engine.close?.() };
+  return { engine, sweepSeconds: SWEEP_SECONDS, close: () => engine.close() };
 }
 
 /** The store is the queue of this engine, so it needs no sweep. */
-async function openPolling({ store, channel, options }: EngineParts): Promise<OpenEngine> {
-  const { PollingEngine } = (await import('@holdfast/core/engine')) as {
-    readonly PollingEngine?: EngineClass;
-  };
-  if (PollingEngine === undefined)
-    throw new InputError('This release of @holdfast/core has no PollingEngine. Use in-process or bullmq.');
+function openPolling({ store, channel, options }: EngineParts): OpenEngine {
   const engine = new PollingEngine({ ...options, store, ...(channel && { channel }) });
   return { engine, sweepSeconds: false, close: async () => undefined };
 }

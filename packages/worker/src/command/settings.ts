@@ -125,6 +125,10 @@ export function readSettings(
   };
   if (settings.queue !== undefined && settings.engine !== 'bullmq')
     throw new InputError('--queue is for the engine bullmq. Add --engine bullmq, or remove --queue.');
+  if (settings.sweepSeconds !== undefined && settings.engine === 'polling')
+    throw new InputError(
+      '--sweep-seconds is not for the engine polling, which looks for due sessions itself.',
+    );
   return settings;
 }
 

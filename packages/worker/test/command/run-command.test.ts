@@ -50,6 +50,11 @@ describe('bad input exits with 2 and one line', () => {
     ],
     ['an unknown format', [...good, '--log-format', 'xml'], '--log-format must be one of json, text'],
     ['a queue that no engine uses', [...good, '--queue', 'redis://a'], '--queue is for the engine bullmq'],
+    [
+      'a sweep that the engine replaces',
+      [...good, '--engine', 'polling', '--sweep-seconds', '1'],
+      'is not for the engine polling',
+    ],
     ['a missing module', [...good, '--module', './none.ts'], '--module names a missing file: ./none.ts'],
     ['a module without agents', [...good, '--module', empty], 'empty.mjs must export agents, as in'],
     ['a number for runtime', [...good, '--module', listed], 'must export runtime as an object'],
@@ -59,11 +64,6 @@ describe('bad input exits with 2 and one line', () => {
     ['no table', [...good, '--store', 'dynamodb://'], 'dynamodb:// needs a table'],
     ['an unknown parameter', [...good, '--store', 'dynamodb://t?zone=1'], 'found "zone"'],
     ['an unknown channel', [...good, '--channel', 'nats://a'], '--channel must begin with sqlite:'],
-    [
-      'a package that is not installed',
-      [...good, '--engine', 'bullmq', '--queue', 'redis://127.0.0.1:1'],
-      'The engine bullmq needs the package @holdfast/runner-bullmq. Run: npm install @holdfast/runner-bullmq bullmq ioredis',
-    ],
     ['a queue in a file', [...good, '--engine', 'bullmq'], 'The engine bullmq needs a Redis server.'],
   ])('%s', async (_, args, message) => {
     const worker = WorkerProcess.start(args);

@@ -1,7 +1,7 @@
 import { createAgentLoop, tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** The folder of the test: the tool writes what it did, and waits for the file `release`. */
@@ -14,6 +14,7 @@ const print = tool({
   inputSchema: { type: 'object' },
   effect: 'idempotent',
   async execute() {
+    writeFileSync(`${folder}/pid`, `${process.pid}`);
     note('started');
     while (!existsSync(`${folder}/release`)) await pause(10);
     note('printed');
@@ -36,4 +37,4 @@ export const agents = {
   }),
 };
 export const runtime = { maxAttempts: 3 };
-export const engine = { lanes: { slow: { concurrency: 1 } } };
+export const engine = JSON.parse(process.env['ENGINE'] ?? '{}') as object;

@@ -52,6 +52,10 @@ export class WorkerProcess {
     return worker;
   }
 
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
   get output(): { readonly stdout: string; readonly stderr: string } {
     return { stdout: this.stdout, stderr: this.stderr };
   }
