@@ -13,20 +13,21 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** One `redis-server` with an append-only file in a folder, and a port that stays the same after a restart. */
+const DURABLE = ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+
+/** One `redis-server` with its data in a folder, and a port that stays the same after a restart. */
 export class RedisServer {
   readonly url: string;
   private readonly args: readonly string[];
   private child: ChildProcess | undefined;
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, settings: readonly string[]) {
     this.url = `redis://127.0.0.1:${port}`;
-    const policy = ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction', '--save', ''];
-    this.args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, ...policy];
+    this.args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
   }
 
-  static async start(folder: string): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), folder);
+  static async start(folder: string, settings: readonly string[] = DURABLE): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), folder, settings);
     await server.start();
     return server;
   }
