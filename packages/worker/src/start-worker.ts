@@ -11,11 +11,13 @@ import { StoreProbe } from './store-probe.ts';
 
 /** An engine that a worker can serve with. Metrics are shown when the engine has them. */
 export interface WorkerEngine extends ExecutionEngine {
+  /** Returns the counters of the engine. */
   metrics?(): EngineMetrics;
 }
 
 /** The options of `startWorker`. */
 export interface WorkerOptions {
+  /** Works on the sessions. */
   readonly runtime: SessionRuntime;
   /** The store of the runtime. */
   readonly store: SessionStore;
@@ -42,6 +44,7 @@ export interface WorkerOptions {
 export interface StartedWorker {
   /** The port of the HTTP server; `undefined` without one. */
   readonly port: number | undefined;
+  /** The engine that the worker serves. */
   readonly engine: WorkerEngine;
   /**
    * Stops the worker: it is no longer ready, starts no more work, and makes the current work yield. Resolves when the work

@@ -17,7 +17,7 @@ export interface OpenEngine {
   readonly close: () => Promise<void>;
 }
 
-/** What an engine is made of, beside the settings. */
+/** The values that an engine needs beside the settings. */
 export interface EngineParts {
   readonly store: SessionStore;
   readonly channel: SessionChannel | undefined;

@@ -4,8 +4,8 @@ import { LOG_LEVELS } from '../log.ts';
 import { InputError } from './input-error.ts';
 
 /** The engines that the command can serve with. */
-export const ENGINES = ['in-process', 'bullmq', 'polling'] as const;
-export type EngineName = (typeof ENGINES)[number];
+const ENGINES = ['in-process', 'bullmq', 'polling'] as const;
+type EngineName = (typeof ENGINES)[number];
 
 /** The settings of the command. */
 export interface Settings {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { AGENTS, WorkerProcess } from '../support/worker-process.ts';
 
@@ -107,7 +108,7 @@ test('the log can be text', async () => {
 });
 
 test('a module can create its runtime itself', async () => {
-  const module = join(import.meta.dirname, '../support/own-runtime.ts');
+  const module = fileURLToPath(new URL('../support/own-runtime.ts', import.meta.url));
   const worker = WorkerProcess.start([...good, '--module', module]);
   await worker.url();
   expect(worker.lines[0]).toMatchObject({
