@@ -1,8 +1,5 @@
-import { InProcessEngine } from '@holdfast/core';
-import { sweep } from '@holdfast/core/engine';
+import { startWorker } from '@holdfast/worker';
 import { runtime, store } from './runtime.ts';
 
-export const engine = new InProcessEngine();
-await engine.serve((id, options) => runtime.advance(id, options));
 /** Finds the chats that another process has changed, and those of dead workers. */
-setInterval(() => void sweep(store, engine, { againAfterSeconds: 1 }).catch(console.error), 200);
+export const { engine } = await startWorker({ runtime, store, sweepSeconds: 0.2 });
