@@ -1,43 +1,53 @@
 import { SessionRuntime } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
+import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { AWS_ENV, startDynamoDb } from './support/dynamodb-server.ts';
 import { RedisServer } from './support/redis-server.ts';
 import { until } from './support/until.ts';
 import { AGENTS, WorkerProcess } from './support/worker-process.ts';
 
+type OpenStore = SessionStore & { close(): Promise<void> };
+
 interface World {
   readonly folder: string;
   readonly url: string;
-  readonly store: SessionStore;
+  readonly store: OpenStore;
   readonly runtime: SessionRuntime;
   readonly redis: RedisServer | undefined;
 }
 
-/** A store with real data, as a web process uses it. */
-async function worldOf(kind: 'sqlite' | 'redis'): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
-  const redis = kind === 'redis' ? await RedisServer.start(folder) : undefined;
+type StoreKind = 'sqlite' | 'redis' | 'dynamodb';
+
+/** Opens a store in a folder, as a web process uses it. */
+async function openStore(kind: StoreKind, folder: string): Promise<Pick<World, 'store' | 'url' | 'redis'>> {
+  if (kind === 'redis') {
+    const redis = await RedisServer.start(folder);
+    onTestFinished(() => redis.stop());
+    return { store: await RedisSessionStore.open({ url: redis.url }), url: redis.url, redis };
+  }
+  if (kind === 'dynamodb') {
+    const { client, endpoint, stop } = await startDynamoDb();
+    onTestFinished(stop);
+    const url = `dynamodb://sessions?region=eu-west-1&endpoint=${endpoint}`;
+    return { store: new DynamoDbSessionStore({ client, table: 'sessions' }), url, redis: undefined };
+  }
   const path = join(folder, 'sessions.db');
-  const store = redis
-    ? await RedisSessionStore.open({ url: redis.url })
-    : await SqliteSessionStore.open({ path });
-  onTestFinished(async () => {
-    await store.close();
-    await redis?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return {
-    folder,
-    url: redis?.url ?? `sqlite:${path}`,
-    store,
-    redis,
-    runtime: new SessionRuntime({ store, agents: {} }),
-  };
+  return { store: await SqliteSessionStore.open({ path }), url: `sqlite:${path}`, redis: undefined };
+}
+
+/** A store with real data. */
+async function worldOf(kind: StoreKind): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const opened = await openStore(kind, folder);
+  onTestFinished(() => opened.store.close());
+  return { folder, ...opened, runtime: new SessionRuntime({ store: opened.store, agents: {} }) };
 }
 
 async function enqueue({ runtime }: World, content: string): Promise<string> {
@@ -49,7 +59,11 @@ async function enqueue({ runtime }: World, content: string): Promise<string> {
 function startWorker({ folder, url }: World, ...args: readonly string[]): WorkerProcess {
   const sweep = args.includes('polling') ? [] : ['--sweep-seconds', '0.1'];
   const all = ['--module', AGENTS, '--store', url, '--port', '0', ...sweep, ...args];
-  return WorkerProcess.start(all, { TOOL_FOLDER: folder, ENGINE: args.includes('bullmq') ? BULLMQ : '{}' });
+  return WorkerProcess.start(all, {
+    ...AWS_ENV,
+    TOOL_FOLDER: folder,
+    ENGINE: args.includes('bullmq') ? BULLMQ : '{}',
+  });
 }
 
 /** The lock of a dead worker ends soon. */
@@ -63,7 +77,7 @@ const response = async ({ runtime }: World, sessionId: string): Promise<string |
 const answered = (world: World, sessionId: string): Promise<void> =>
   until(async () => (await world.runtime.info(sessionId)).executionStatus === 'completed');
 
-describe.each(['sqlite', 'redis'] as const)('%s', (kind) => {
+describe.each(['sqlite', 'redis', 'dynamodb'] as const)('%s', (kind) => {
   test('messages of another process are answered, and the worker says how it is', async () => {
     const world = await worldOf(kind);
     const worker = startWorker(world);
@@ -184,6 +198,7 @@ test.each(['in-process', 'polling', 'bullmq'])(
     await answered(world, id);
     worker.kill('SIGTERM');
     expect(await worker.ended).toEqual([0, null]);
+    expect(worker.output.stderr).toBe('');
   },
 );
 
