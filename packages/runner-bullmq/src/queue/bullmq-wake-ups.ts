@@ -180,7 +180,10 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const lanes = await this.options.client.hgetall(this.names.lanes);
     for (const [lane, pausedUntil] of Object.entries(lanes))
       this.laneQueue(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
-    for (const lane of this.lanes.values()) await lane.open();
+    for (const lane of this.lanes.values()) {
+      await lane.open();
+      await lane.restoreLimits();
+    }
     this.onChange();
   }
 

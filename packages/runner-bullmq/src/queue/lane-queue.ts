@@ -195,6 +195,11 @@ export class LaneQueue {
     await this.queue.close();
   }
 
+  /** Sets the limits again: the server may have lost its data. */
+  async restoreLimits(): Promise<void> {
+    if (this.limits) await this.setLimits(this.limits);
+  }
+
   private async setLimits({ concurrency, rate }: BullmqLaneLimits): Promise<void> {
     if (concurrency === undefined) await this.queue.removeGlobalConcurrency();
     else await this.queue.setGlobalConcurrency(concurrency);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';
-import { RedisServer } from '../support/redis-server.ts';
+import { RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -23,6 +23,20 @@ test('a renewal at the end of the work does not lock the session again', async (
   await wakeUps.add([{ sessionId: 'session', at: Date.now(), lane: 'openai' }]);
   const next = await wakeUps.take();
   expect(next?.schedule.lane).toBe('openai');
+  await wakeUps.close();
+  client.disconnect();
+});
+
+test('the limits of a lane hold again after the server has lost its data', async () => {
+  const client = connect({ url: `redis://127.0.0.1:${server.port}` });
+  const options = { client, prefix: '{lost}', name: 'agents', lanes: { slow: { concurrency: 1 } }, ...TIMES };
+  const wakeUps = new BullmqWakeUps({ ...options, onError: (error) => console.error(error) });
+  await wakeUps.open();
+  const limit = (): Promise<string | null> => client.hget('{lost}:agents.lane.slow:meta', 'concurrency');
+  expect(await limit()).toBe('1');
+  await client.del(...(await client.keys('{lost}*')));
+  await wakeUps.add([{ sessionId: 'session', at: Date.now(), lane: 'slow' }]);
+  await until('the limit holds again', async () => (await limit()) === '1');
   await wakeUps.close();
   client.disconnect();
 });
