@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgentLoop, systemClock, textOf, tool, toolFor } from '@holdfast/core';
-import type { AgentLoop, AgentState, Clock, JsonObject, Tool, ToolContext } from '@holdfast/core';
+import type { AgentLoop, AgentState, Clock, Hook, JsonObject, Tool, ToolContext } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
@@ -23,6 +23,18 @@ const askToPay = tool({
   inputSchema: { type: 'object' },
 });
 
+/** A tool that kills its process. */
+const killTool = tool({
+  name: 'kill',
+  description: 'Kills its process.',
+  inputSchema: { type: 'object' },
+  effect: 'readOnly',
+  async execute() {
+    process.kill(process.pid, 'SIGKILL');
+    return pause(60_000, 'This process is dead.');
+  },
+});
+
 /** The answer to a call that waits for one. */
 export function answerTo({ toolCallId }: { readonly toolCallId: string }): JsonObject {
   return { paid: toolCallId };
@@ -36,6 +48,12 @@ export interface Plan {
   readonly calls: number;
   /** How the provider fails in the second step. Default: it does not fail. */
   readonly outage?: Outage | undefined;
+  /** The lane of the session. Default: none. */
+  readonly lane?: string | undefined;
+  /** The milliseconds that the session sleeps after its first step. Default: it does not sleep. */
+  readonly restMilliseconds?: number | undefined;
+  /** True when each call of a tool kills its process. */
+  readonly isPoison?: boolean | undefined;
 }
 
 /** The plan of a session; `undefined` before its first message. */
@@ -62,14 +80,16 @@ export interface AgentParts {
   readonly checkedAt: () => number;
   /** The clock of the loop. Default: the clock of the machine. */
   readonly clock?: Clock | undefined;
+  readonly hooks?: readonly Hook[] | undefined;
 }
 
 /** An agent whose answers follow from the messages, and from the outage of its plan, in any process. */
 export function payer(parts: AgentParts): AgentLoop<Account> {
-  const { clock = systemClock } = parts;
+  const { clock = systemClock, hooks = [] } = parts;
   return createAgentLoop({
     driver: planDriver(parts),
-    tools: [...PAYING.map((kind) => payTool(kind, parts)), askToPay],
+    hooks: [...hooks],
+    tools: [...PAYING.map((kind) => payTool(kind, parts)), askToPay, killTool],
     // Each pause suspends the execution, so that the next process may continue it.
     inferenceRetry: { initialDelaySeconds: 0.02, maxPauseSeconds: 0, onExhausted: 'suspend' },
     fallback: { models: [FALLBACK_MODEL], on: ['overloaded'], forSeconds: 600 },
@@ -84,14 +104,14 @@ function planDriver({ journal, faults, pace, provider, epochOf, clock = systemCl
     async infer({ messages, llmConfig }): Promise<InferenceResponseInit> {
       const all = messages.toArray();
       const [first = '', ...heard] = all.filter(({ role }) => role === 'user').map(textOf);
-      const { sessionId, kind, steps, calls, outage } = JSON.parse(first) as Plan;
+      const { sessionId, kind, steps, calls, outage, isPoison } = JSON.parse(first) as Plan;
       const step = all.filter(({ role }) => role === 'tool').length + 1;
       const model = llmConfig?.model ?? OWN_MODEL;
       const call = { sessionId, epoch: epochOf(sessionId), step, model };
       journal.write({ type: 'inferring', ...call, now: clock.now() });
       faults.reach('inference');
       if (pace > 0) await pause(pace);
-      if (outage) provider?.respond(outage, call);
+      provider?.respond(outage, call);
       const usage = { inputTokens: 10 * all.length, outputTokens: 5 };
       // Later executions do not see the calls of earlier ones, but the answer.
       const isAnswered = all.some((message) => message.role === 'assistant' && textOf(message) !== '');
@@ -99,7 +119,7 @@ function planDriver({ journal, faults, pace, provider, epochOf, clock = systemCl
       const content = Array.from({ length: calls }, (_, index) => ({
         type: 'tool-call' as const,
         toolCallId: `${step}.${index + 1}`,
-        toolName: kind,
+        toolName: isPoison ? 'kill' : kind,
         input: { sessionId, amount: 10 * step + index + 1 },
       }));
       return { content, usage, modelId: model };

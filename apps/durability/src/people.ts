@@ -5,7 +5,7 @@ import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 import { failuresOf } from './watched-store.ts';
 
-/** What the decisions of people need. */
+/** The sessions, and the runtime with which people decide. */
 export interface PeopleParts {
   readonly store: SessionStore;
   readonly runtime: SessionRuntime;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Clock } from '@holdfast/core';
 import { systemClock } from '@holdfast/core';
 import type { DriverErrorKind } from '@holdfast/core/driver';
@@ -30,16 +31,27 @@ const REFUSALS = 2;
 /** A call of a model. */
 type Call = Required<Pick<Entry, 'sessionId' | 'epoch' | 'step' | 'model'>>;
 
+/** The outage of the provider for all sessions. */
+const OUTAGE_OF_ALL = 'rateLimited';
+
 /** The provider of all processes: it knows from the journal which calls it has refused. */
 export class Provider {
   private readonly journal: Journal;
+  private readonly outageFile: string | undefined;
 
-  constructor(journal: Journal) {
+  /** @param outageFile a file: while it exists, the provider refuses all calls. Default: no call is refused for it. */
+  constructor(journal: Journal, outageFile?: string) {
     this.journal = journal;
+    this.outageFile = outageFile;
   }
 
-  /** Accepts a call, and records it. @throws DriverError when the provider is down. */
-  respond(outage: Outage, call: Call): void {
+  /** Accepts a call of a session with an outage or without one, and records it. @throws DriverError when the provider is down. */
+  respond(outage: Outage | undefined, call: Call): void {
+    if (this.outageFile !== undefined && existsSync(this.outageFile)) {
+      this.journal.write({ type: 'refused', ...call, outage: OUTAGE_OF_ALL });
+      throw new DriverError(OUTAGE_OF_ALL, 'The provider is down for all.');
+    }
+    if (outage === undefined) return;
     const isRefused = call.step === REFUSED_STEP && this.isDown(outage, call);
     this.journal.write({ type: isRefused ? 'refused' : 'responded', ...call, outage });
     if (isRefused) throw new DriverError(outage, 'The provider is down.');

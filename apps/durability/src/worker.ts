@@ -12,6 +12,7 @@ import { payer, planOf } from './agent.ts';
 import type { Account } from './agent.ts';
 import { parent } from './engine/parent.ts';
 import { openQueue } from './engine/queue.ts';
+import { rest } from './engine/rest.ts';
 import { serveQueue } from './engine/serve-queue.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
@@ -23,7 +24,7 @@ import { STORES } from './stores.ts';
 import { midWrite, watched } from './watched-store.ts';
 
 const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
-const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS } = process.env;
+const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS, OUTAGE_FILE, MAX_ATTEMPTS } = process.env;
 const DAY = 86_400_000;
 const POLL_MILLISECONDS = 25;
 const LONGEST_PAUSE_MILLISECONDS = 1_000;
@@ -47,10 +48,11 @@ function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Accoun
     journal,
     faults,
     pace: Number(PACE ?? 0),
-    provider: new Provider(journal),
+    provider: new Provider(journal, OUTAGE_FILE || undefined),
     epochOf: (id) => epochs.get(id) ?? 0,
     checkedAt: () => checkedAt,
     clock: isSwitched ? jumpingClock(sessionId, journal) : undefined,
+    hooks: [rest],
   });
   return loopWithout(without, loop, () => (checkedAt = Date.now()));
 }
@@ -60,7 +62,8 @@ const runtime: SessionRuntime<Account> = new SessionRuntime({
   agents: loopOf,
   runContext: async (info) => ({ accountOf: info.sessionId }),
   leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
-  maxAttempts: 1_000,
+  maxAttempts: Number(MAX_ATTEMPTS ?? 1_000),
+  schedule: ({ state, agentName }) => ({ lane: agentName === 'payer' ? planOf(state)?.lane : undefined }),
   workerName: String(process.pid),
 });
 const people = new People({ store, runtime, journal, faults });

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { textOf } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +7,7 @@ import { OUTAGES } from '../src/provider.ts';
 import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { changed, isIdle, repeated } from './endings.ts';
 import { QueueServer } from './engine/queue-server.ts';
+import { thawLater } from './freezes.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -133,7 +132,7 @@ async function disturb(
     } else {
       counts.frozen++;
       worker.kill('SIGSTOP');
-      thaws.push(thawed(worker, LEASE_SECONDS + random(400) / 1000));
+      thaws.push(thawLater(worker, LEASE_SECONDS + random(400) / 1000));
     }
   }
   await Promise.all(thaws);
@@ -141,11 +140,6 @@ async function disturb(
   await Promise.all(workers.map(({ ended }) => ended));
   expect(complaints.join('')).toBe('');
   return counts;
-}
-
-/** Thaws a worker by another process: this process may itself be blocked by the file that the worker has locked. */
-function thawed({ pid }: WorkerProcess, seconds: number): Promise<unknown> {
-  return once(spawn('sh', ['-c', `sleep ${seconds}; kill -CONT ${pid}`], { stdio: 'ignore' }), 'exit');
 }
 
 /** Which notes are not in their session just once, or are not answered. */

@@ -21,6 +21,10 @@ export interface WorkerInit {
   readonly queue?: string | undefined;
   /** Seconds between the sweeps of a worker with a queue. Default: 5. */
   readonly sweepSeconds?: number | undefined;
+  /** A file: while it exists, the provider refuses all calls. Default: there is none. */
+  readonly outageFile?: string | undefined;
+  /** The processes that a session may kill. Default: 1,000. */
+  readonly maxAttempts?: number | undefined;
   /** Seconds that a worker with a queue waits for its tools when it stops. Default: 10. */
   readonly stopSeconds?: number | undefined;
   /** The file of the program. Default: the worker program. */
@@ -51,9 +55,11 @@ export class WorkerProcess {
   constructor(init: WorkerInit, ...args: readonly string[]) {
     const { store, location, journal, fault = '', without = '', pace = 0, leaseSeconds = 0.4 } = init;
     const { program = inject('worker'), queue = '', sweepSeconds = 5, stopSeconds = 10 } = init;
+    const { outageFile = '', maxAttempts = 1_000 } = init;
     const settings = { STORE: store, LOCATION: location, JOURNAL: journal, FAULT: fault, WITHOUT: without };
     const numbers = { PACE: String(pace), LEASE_SECONDS: String(leaseSeconds) };
     const engine = { ENGINE: queue && 'bullmq', QUEUE: queue };
+    const limits = { OUTAGE_FILE: outageFile, MAX_ATTEMPTS: String(maxAttempts) };
     const times = { SWEEP_SECONDS: String(sweepSeconds), STOP_SECONDS: String(stopSeconds) };
     const env = {
       ...process.env,
@@ -61,6 +67,7 @@ export class WorkerProcess {
       ...numbers,
       ...engine,
       ...times,
+      ...limits,
       NODE_OPTIONS: '',
       NODE_COMPILE_CACHE: dirname(program),
     };

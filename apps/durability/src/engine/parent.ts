@@ -9,7 +9,7 @@ export interface ParentPlan {
   readonly children: readonly Plan[];
 }
 
-/** What a parent needs to begin its children. */
+/** The runtime and the engine with which a parent begins its children. */
 export interface ParentParts {
   readonly runtime: () => SessionRuntime;
   readonly wake: (sessionId: string) => Promise<void>;

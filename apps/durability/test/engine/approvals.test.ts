@@ -25,7 +25,7 @@ async function approve({ runtime, wake }: Pick<World, 'runtime' | 'wake'>, sessi
 }
 
 test(`${SESSIONS} sessions that are approved at random moments, some of them twice, all end (SEED=${SEED})`, async () => {
-  const { world, close } = await engineWorldOf('sqlite');
+  const { world } = await engineWorldOf('sqlite');
   const random = randomFrom(SEED);
   const workers = [await startWorker(world, { pace: 1 }), await startWorker(world, { pace: 1 })];
   const plans = plansOf(SESSIONS, ['approval']).map((plan) => ({ ...plan, steps: 1 }));
@@ -50,5 +50,4 @@ test(`${SESSIONS} sessions that are approved at random moments, some of them twi
   );
   await endWorkers(workers);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 0 });
-  await close();
 });

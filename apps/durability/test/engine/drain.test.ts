@@ -31,7 +31,7 @@ async function drain(world: World, plans: readonly Plan[], settings: Parameters<
 }
 
 test('another worker continues the sessions of a worker that drains at once', async () => {
-  const { world, close } = await engineWorldOf('redis');
+  const { world } = await engineWorldOf('redis');
   const plans = plansOf(4, ['idempotent', 'once']);
   const { next, stopped, longest } = await drain(world, plans, { ...SLOW, stopSeconds: 5 });
   expect(stopped).toBeLessThan(5);
@@ -39,11 +39,10 @@ test('another worker continues the sessions of a worker that drains at once', as
   await untilOver(world);
   await endWorkers([next]);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 0 });
-  await close();
 });
 
 test('a worker ends within its limit when a tool does not', async () => {
-  const { world, close } = await engineWorldOf('sqlite');
+  const { world } = await engineWorldOf('sqlite');
   const plans = plansOf(1, ['idempotent']);
   const { next, stopped, longest } = await drain(world, plans, { pace: 3_000, stopSeconds: 0.5 });
   expect(stopped).toBeLessThan(1.5);
@@ -51,5 +50,4 @@ test('a worker ends within its limit when a tool does not', async () => {
   await untilOver(world);
   await endWorkers([next]);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 1 });
-  await close();
 });

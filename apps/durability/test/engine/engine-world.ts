@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { KINDS } from '../../src/agent.ts';
 import type { Kind, Plan } from '../../src/agent.ts';
 import { problemsOf } from '../checks.ts';
@@ -17,9 +17,9 @@ export interface EngineWorld {
   readonly server: QueueServer;
   /** The location of the queue. */
   readonly queue: string;
-  readonly close: () => Promise<void>;
 }
 
+/** Starts the servers of a world, until the test has finished. */
 export async function engineWorldOf(storeName: string): Promise<EngineWorld> {
   const store = TESTED_STORES.find(({ name }) => name === storeName);
   if (store === undefined) throw new Error(`There is no store "${storeName}".`);
@@ -27,12 +27,12 @@ export async function engineWorldOf(storeName: string): Promise<EngineWorld> {
   const server = await QueueServer.start();
   const queue = server.newQueue();
   const world = await World.of(storeName, newLocation, queue);
-  const close = async (): Promise<void> => {
+  onTestFinished(async () => {
     await world.close();
     await stop();
     await server.stop();
-  };
-  return { world, server, queue, close };
+  });
+  return { world, server, queue };
 }
 
 /** Returns the plans of sessions, with a tool of each kind in turn. */

@@ -40,7 +40,7 @@ async function killAtRandom(world: World, random: (below: number) => number) {
 }
 
 test(`parents continue when their children have ended, whichever workers die (SEED=${SEED})`, async () => {
-  const { world, close } = await engineWorldOf('redis');
+  const { world } = await engineWorldOf('redis');
   const parents = parentsOf(PARENTS);
   for (const plan of parents) await world.begin(plan);
   const workers = await killAtRandom(world, randomFrom(SEED));
@@ -53,5 +53,4 @@ test(`parents continue when their children have ended, whichever workers die (SE
   const problems = [...ofChildren.problems];
   for (const plan of parents) problems.push(...(await parentProblems(world, plan)));
   expect(problems).toEqual([]);
-  await close();
 });

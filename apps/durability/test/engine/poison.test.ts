@@ -37,7 +37,7 @@ async function workThrough(world: World): Promise<number> {
 }
 
 test(`a session that kills its processes is given up, and the others end (SEED=${SEED})`, async () => {
-  const { world, close } = await engineWorldOf('sqlite');
+  const { world } = await engineWorldOf('sqlite');
   const random = randomFrom(SEED);
   const poisonAt = random(INNOCENTS);
   const innocents = Array.from({ length: INNOCENTS }, (_, index) => `innocent-${index}`);
@@ -56,5 +56,4 @@ test(`a session that kills its processes is given up, and the others end (SEED=$
   expect(state.errors.map(({ code }) => code)).toContain('ATTEMPTS_EXHAUSTED');
   expect(attempts.length).toBeLessThanOrEqual(MOST_DEATHS);
   expect(deaths).toBeLessThanOrEqual(1);
-  await close();
 });

@@ -8,7 +8,7 @@ const SESSIONS = EFFORT > 1 ? 200 : 12;
 const OFTEN = { sweepSeconds: 1 };
 
 test('a sweep finds the sessions whose wake-ups were deleted before a worker saw them', async () => {
-  const { world, queue, close } = await engineWorldOf('sqlite');
+  const { world, queue } = await engineWorldOf('sqlite');
   const plans = plansOf(SESSIONS);
   for (const plan of plans) await world.begin(plan);
   expect(await flushQueue(queue)).toBeGreaterThan(SESSIONS);
@@ -16,11 +16,10 @@ test('a sweep finds the sessions whose wake-ups were deleted before a worker saw
   await untilOver(world);
   await endWorkers(workers);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 0 });
-  await close();
 });
 
 test('a sweep finds the sessions whose wake-ups were deleted during the work', async () => {
-  const { world, queue, close } = await engineWorldOf('redis');
+  const { world, queue } = await engineWorldOf('redis');
   const workers = [await startWorker(world, OFTEN), await startWorker(world, OFTEN)];
   const plans = plansOf(SESSIONS);
   for (const plan of plans) await world.begin(plan);
@@ -30,5 +29,4 @@ test('a sweep finds the sessions whose wake-ups were deleted during the work', a
   await untilOver(world);
   await endWorkers(workers);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 0 });
-  await close();
 });

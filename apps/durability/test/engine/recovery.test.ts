@@ -7,7 +7,7 @@ const KILLS = EFFORT > 1 ? 20 : 2;
 const SESSIONS = 4;
 
 test(`another worker has the sessions of a killed one within ${RECOVERY_SECONDS} s`, async () => {
-  const { world, close } = await engineWorldOf('redis');
+  const { world } = await engineWorldOf('redis');
   const recoveries: number[] = [];
   for (let kill = 1; kill <= KILLS; kill++) {
     const plans = plansOf(SESSIONS, ['readOnly', 'idempotent']).map((plan) => ({
@@ -29,5 +29,4 @@ test(`another worker has the sessions of a killed one within ${RECOVERY_SECONDS}
     `After SIGKILL, sessions were claimed after ${recoveries.toSorted((a, b) => a - b).join(', ')} s`,
   );
   expect(Math.max(...recoveries)).toBeLessThan(RECOVERY_SECONDS);
-  await close();
 });

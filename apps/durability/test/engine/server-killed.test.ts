@@ -9,7 +9,7 @@ const OUTAGES = EFFORT > 1 ? 5 : 1;
 const DOWN_MILLISECONDS = 3_000;
 
 test(`a queue whose server is killed during the work, and is back after ${DOWN_MILLISECONDS} ms`, async () => {
-  const { world, server, close } = await engineWorldOf('redis');
+  const { world, server } = await engineWorldOf('redis');
   const workers = [await startWorker(world), await startWorker(world)];
   const plans = [...plansOf(SESSIONS)];
   for (const plan of plans) await world.begin(plan);
@@ -33,5 +33,4 @@ test(`a queue whose server is killed during the work, and is back after ${DOWN_M
   );
   await endWorkers(workers);
   expect(await verdictOn(world, plans)).toEqual({ problems: [], again: 0 });
-  await close();
 });
