@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 test('a renewal at the end of the work does not lock the session again', async () => {
   const client = connect({ url: `redis://127.0.0.1:${server.port}` });
   const options = { client, prefix: '{test}', name: 'agents', lanes: {}, ...TIMES };
-  const wakeUps = new BullmqWakeUps({ ...options, onError: (error) => console.error(error) });
+  const wakeUps = new BullmqWakeUps({ ...options, onError: () => undefined });
   await wakeUps.open();
   await wakeUps.add([{ sessionId: 'session', at: Date.now() }]);
   const lock = await wakeUps.take();
@@ -30,7 +30,7 @@ test('a renewal at the end of the work does not lock the session again', async (
 test('the limits of a lane hold again after the server has lost its data', async () => {
   const client = connect({ url: `redis://127.0.0.1:${server.port}` });
   const options = { client, prefix: '{lost}', name: 'agents', lanes: { slow: { concurrency: 1 } }, ...TIMES };
-  const wakeUps = new BullmqWakeUps({ ...options, onError: (error) => console.error(error) });
+  const wakeUps = new BullmqWakeUps({ ...options, onError: () => undefined });
   await wakeUps.open();
   const limit = (): Promise<string | null> => client.hget('{lost}:agents.lane.slow:meta', 'concurrency');
   expect(await limit()).toBe('1');
