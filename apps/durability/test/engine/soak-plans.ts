@@ -9,14 +9,16 @@ const LANES = [undefined, 'fast', 'slow'] as const;
 
 /** Returns a plan at random: a session with a tool of any kind, that sleeps, meets an outage, or does neither. */
 export function randomPlan(sessionId: string, random: Random): Plan {
+  const outage = random(3) === 0 ? OUTAGES[random(OUTAGES.length)] : undefined;
+  const canRest = outage !== 'overloaded'; // its clock jumps: the instant would be hours away
   return {
     sessionId,
     kind: KINDS[random(KINDS.length)] ?? 'once',
     steps: 2 + random(4),
     calls: 1 + random(3),
-    outage: random(3) === 0 ? OUTAGES[random(OUTAGES.length)] : undefined,
+    outage,
     lane: LANES[random(LANES.length)],
-    restMilliseconds: random(4) === 0 ? 200 + random(3_000) : undefined,
+    restMilliseconds: canRest && random(4) === 0 ? 200 + random(3_000) : undefined,
   };
 }
 

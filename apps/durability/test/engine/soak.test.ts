@@ -112,6 +112,19 @@ async function attend({ people }: World, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Returns the sessions that have not ended, with their last entries in the journal. */
+async function openSessions({ runtime, journal }: World): Promise<readonly string[]> {
+  const entries = journal.readBySession();
+  const open: string[] = [];
+  for (const [sessionId, known] of entries) {
+    const { state } = await runtime.get(sessionId);
+    if (state.execution?.isTerminal) continue;
+    const last = known.slice(-5).map((entry) => JSON.stringify(entry));
+    open.push(`${sessionId} is ${state.status}, ${JSON.stringify(state.execution?.waiting)}`, ...last);
+  }
+  return [...open, `at ${Date.now()}`];
+}
+
 test(`a soak of ${SECONDS} s: every session ends, with the right history (SEED=${SEED})`, async () => {
   const { world, server } = await engineWorldOf('redis');
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-soak-'));
@@ -127,7 +140,9 @@ test(`a soak of ${SECONDS} s: every session ends, with the right history (SEED=$
   leaving.abort();
   await Promise.all([attending, begun.end(), disturbances.end()]);
   const calmAt = Date.now();
-  await untilOver(world);
+  await untilOver(world).catch(async (error: unknown) => {
+    throw new Error((await openSessions(world)).join('\n'), { cause: error });
+  });
   const numbers = {
     sessions: begun.count,
     poisons: begun.poisons.length,
