@@ -10,7 +10,7 @@ import type { BullmqConnection, BullmqEngineOptions } from '@holdfast/runner-bul
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };
 
 /** Short times, so that tests see the recovery of sessions soon. */
-const TIMES = { lockSeconds: 2, stalledSeconds: 1 };
+export const TIMES = { lockSeconds: 2, stalledSeconds: 1 };
 
 const ignore = (): void => undefined;
 

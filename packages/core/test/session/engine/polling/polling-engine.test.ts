@@ -176,7 +176,7 @@ describe('a lane', () => {
 describe('errors', () => {
   test('an unreadable session is reported once in `againAfterSeconds`, and others continue', async () => {
     const { store, clock } = await world('bad', 'good');
-    const unreadable = new StateFormatError('The record is damaged.');
+    const unreadable = new StateFormatError('$', 'a record', 'a damaged one');
     const damaged = withCall(store, 'takeDue', async (due, seconds) => {
       if (due.sessionId === 'bad') throw unreadable;
       return store.takeDue(due, seconds);
