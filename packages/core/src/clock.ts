@@ -57,6 +57,14 @@ export async function pause(clock: Clock, milliseconds: number, signal?: AbortSi
   });
 }
 
+/** Resolves after the timers and the sockets of the process have had their turn. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate: callSoonest = setTimeout } = globalThis as {
+    setImmediate?: (callback: () => void) => unknown;
+  };
+  return new Promise((resolve) => void callSoonest(resolve));
+}
+
 /** The clock of the machine, with random UUIDs (version 4). */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),

@@ -142,6 +142,7 @@ const locks = [
     await clock.pass(2 * lock);
     await quiet();
     assert.equal(looks('a').length, 1, 'Another worker has taken the session.');
+    assert.equal(looks('a')[0]?.signal?.aborted, false, 'The engine has aborted the advance.');
   }),
   processCase('the signal of an advance aborts when its worker has lost the session', async (context) => {
     const { clock, lock, looks, until } = context;

@@ -17,7 +17,7 @@ const expected: Readonly<Record<string, readonly string[]>> = redCases;
  */
 const SAMPLE = Number(process.env['EFFORT'] ?? 1) > 1 ? 1 : 8;
 
-/** The most runs of a race between processes in which a defect must show. */
+/** The most runs of a race in which a defect must show. */
 const RACES = 10;
 
 const nameOf = ({ group, name }: EngineCase): string => `${group}: ${name}`;
@@ -46,13 +46,13 @@ function fails(defect: string, one: EngineCase): Promise<boolean> {
 }
 
 /**
- * Returns the cases among `cases` that an engine with this defect fails. A race between processes shows a defect in some
- * of its runs, so a case that must fail runs until it does.
+ * Returns the cases among `cases` that an engine with this defect fails. A race shows a defect in some of its runs, so a
+ * case that must fail runs until it does.
  */
 async function failuresOf(defect: string, cases: readonly EngineCase[]): Promise<readonly string[]> {
   const failures = cases.map(async (one) => {
     const name = nameOf(one);
-    const runs = processes.has(name) && expected[defect]?.includes(name) ? RACES : 1;
+    const runs = expected[defect]?.includes(name) ? RACES : 1;
     for (let run = 0; run < runs; run++) if (await fails(defect, one)) return [name];
     return [];
   });

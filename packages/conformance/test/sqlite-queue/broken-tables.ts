@@ -82,6 +82,7 @@ const locking: Readonly<Record<string, OpenTable>> = {
   'locks wake-ups instead of sessions': (...args) =>
     new (class extends ForgetfulTable {
       override async take(): Promise<TableLock | undefined> {
+        this.changed = Promise.withResolvers();
         const now = args[1].clock.now();
         const due =
           'SELECT number, session FROM wake_ups WHERE at <= ? AND locked_until <= ? ORDER BY number';

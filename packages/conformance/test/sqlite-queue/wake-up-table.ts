@@ -69,7 +69,7 @@ export class WakeUpTable implements WakeUpQueue<TableLock> {
   private readonly clock: Clock;
   private readonly pollSeconds: number;
   /** Resolves at the first change in this process since the last `take`. */
-  private changed = Promise.withResolvers<void>();
+  protected changed = Promise.withResolvers<void>();
 
   constructor(path: string, { clock = systemClock, lockSeconds = 30, pollSeconds = 0.5 }: TableOptions = {}) {
     this.clock = clock;

@@ -1,6 +1,6 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
-import { callAfter, pause } from '../../clock.ts';
+import { callAfter, nextTurn, pause } from '../../clock.ts';
 import { announceTo } from '../../loop/events.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
 import { checkResult } from './advance-check.ts';
@@ -30,6 +30,8 @@ const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefi
   withinSeconds: mustBe.seconds,
 });
 
+/** A queue and a store in memory answer in microtasks. After so many turns, timers and sockets of the process have theirs. */
+const TURNS_OF_MICROTASKS = 64;
 /** The pause after the queue has failed. */
 const FAILURE_PAUSE = 1_000;
 /** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
@@ -81,7 +83,8 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   }
 
   private async takeSessions(): Promise<void> {
-    while (!this.isStopped) {
+    for (let turn = 1; !this.isStopped; turn++) {
+      if (turn % TURNS_OF_MICROTASKS === 0) await nextTurn();
       if (!this.hasPlace()) await new Promise<void>((resolve) => (this.onPlace = resolve));
       else
         await this.takeSession().catch(async (error: unknown) => {
