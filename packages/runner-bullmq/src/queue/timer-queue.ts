@@ -56,7 +56,7 @@ export class TimerQueue {
   }
 
   async close(): Promise<void> {
-    await this.worker?.close();
+    await this.worker?.close(true); // a graceful close waits for the server for ever when it is down
     await this.queue.close();
   }
 }
