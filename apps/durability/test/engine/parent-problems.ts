@@ -17,7 +17,9 @@ export async function parentProblems(
   const found = listed.sessions.map((child) => child.sessionId).toSorted();
   const expected = children.map((child) => child.sessionId).toSorted();
   if (found.join() !== expected.join()) problems.push(`${sessionId} has the children ${found.join()}`);
-  for (const child of expected) {
+  // The clock of an overloaded session jumps: its instants cannot be compared.
+  const comparable = children.filter(({ outage }) => outage !== 'overloaded');
+  for (const { sessionId: child } of comparable) {
     const endedAt = (await runtime.get(child)).state.execution?.completedAt ?? Infinity;
     if (endedAt > respondedAt) problems.push(`${sessionId} has responded before ${child} has ended`);
   }
