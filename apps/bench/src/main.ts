@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
 import { benchBusy } from './busy/bench-busy.ts';
 import { BUSY_NAMES } from './busy/busy-peers.ts';
+import { benchCapacity } from './capacity/bench-capacity.ts';
+import { benchEngines } from './engines/bench-engines.ts';
+import { ENGINE_NAMES } from './engines/engine-task.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
 import { benchPolling } from './polling/bench-polling.ts';
@@ -23,6 +26,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   busy: BUSY_NAMES,
   publish: PUBLISH_NAMES,
   polling: [],
+  engines: ENGINE_NAMES,
+  capacity: [],
 };
 
 const { positionals: parts, values } = parseArgs({
@@ -33,6 +38,7 @@ const { positionals: parts, values } = parseArgs({
     seed: { type: 'string' },
     peers: { type: 'string' },
     steps: { type: 'string' },
+    sessions: { type: 'string' },
   },
 });
 
@@ -73,6 +79,9 @@ if (parts.includes('publish')) {
   rows.push(...(await benchPublish({ ...options, names: PUBLISH_NAMES.filter(isChosen) })));
 }
 if (parts.includes('polling')) await benchPolling(options);
+if (parts.includes('engines')) await benchEngines({ ...options, names: ENGINE_NAMES.filter(isChosen) });
+if (parts.includes('capacity'))
+  await benchCapacity(Number(values.sessions ?? (values.quick ? 3_000 : 100_000)));
 if (parts.length > 1) reportTargets(rows);
 
 function refuseUnknown(what: string, names: readonly string[], known: readonly string[]): void {

@@ -1,0 +1,17 @@
+/** What the scenes measure. */
+export type SceneMetric =
+  | 'kills'
+  | 'sessions'
+  | 'least'
+  | 'median'
+  | 'most'
+  | 'bound'
+  | 'othersBefore'
+  | 'othersDuring'
+  | 'othersRatio'
+  | 'limitedBefore'
+  | 'limitedDuring'
+  | 'smallestAlone'
+  | 'totalAlone'
+  | 'smallestGrouped'
+  | 'totalGrouped';
