@@ -17,7 +17,7 @@ const WOKEN = 1_000;
 /** Sessions whose timers end one after the other. */
 const NAPPING = 200;
 
-/** What an idle system uses in a second: commands, and milliseconds of CPU. */
+/** Commands and milliseconds of CPU of an idle system, in a second. */
 export interface IdleFigures {
   readonly queueCommands: number;
   readonly storeCommands: number;

@@ -13,7 +13,7 @@ import { MESSAGE, PLAIN_QUEUE } from './engine-task.ts';
 import { ServerMeter } from './server-meter.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** What a site is built of. */
+/** The options of a site. */
 export type SiteOptions = Pick<
   WorkerTask,
   'engine' | 'concurrency' | 'lockSeconds' | 'stalledSeconds' | 'isVerbose'

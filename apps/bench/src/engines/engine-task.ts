@@ -23,7 +23,7 @@ export const STEPS_PER_TURN: Readonly<Partial<Record<EngineName, number>>> = {
   'BullmqEngine, lanes': 1,
 };
 
-/** What a worker process does. */
+/** The work of a worker process. */
 export interface WorkerTask {
   readonly engine: EngineName;
   readonly agents: AgentsTask;
@@ -38,14 +38,14 @@ export interface WorkerTask {
   readonly isVerbose?: boolean;
 }
 
-/** What the parent requests of a worker. */
+/** A request of the parent to a worker. */
 export type WorkerOrder =
   | { readonly type: 'serve'; readonly sessionIds: readonly string[] }
   | { readonly type: 'limit'; readonly agent: string | undefined }
   | { readonly type: 'count' }
   | { readonly type: 'stop' };
 
-/** What a worker reports. `at` is an instant with fractions of a millisecond. */
+/** A report of a worker. `at` is an instant with fractions of a millisecond. */
 export type WorkerReport =
   | { readonly type: 'ready' | 'serving' }
   | { readonly type: 'began' | 'advanced' | 'finished'; readonly sessionId: string; readonly at: number }

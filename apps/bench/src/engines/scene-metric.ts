@@ -1,4 +1,4 @@
-/** What the scenes measure. */
+/** The measured values of the scenes. */
 export type SceneMetric =
   | 'kills'
   | 'sessions'

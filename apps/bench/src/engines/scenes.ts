@@ -6,7 +6,7 @@ import type { SceneMetric } from './scene-metric.ts';
 
 export type SceneName = 'recovery' | 'limit' | 'fairness';
 
-/** What happens, and the lines of its table. */
+/** A scene, with the title and the lines of its table. */
 interface Scene {
   readonly title: string;
   readonly heads: Readonly<Partial<Record<SceneMetric, string>>>;

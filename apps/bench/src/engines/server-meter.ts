@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** What a server has done and holds. */
+/** The work and the memory of a server so far. */
 export interface ServerFigures {
   /** Milliseconds of CPU. */
   readonly cpu: number;
