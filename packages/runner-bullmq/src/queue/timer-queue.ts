@@ -38,7 +38,10 @@ export class TimerQueue {
     });
   }
 
-  /** Starts to wake the sessions whose instants have come. */
+  /**
+   * Starts to wake the sessions whose instants have come. BullMQ checks the version of the server: without the check it
+   * waits for whole seconds.
+   */
   async open(onDue: (wakeUp: WakeUp) => Promise<void>): Promise<void> {
     if (this.worker) return;
     const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
@@ -49,7 +52,6 @@ export class TimerQueue {
       lockDuration: lockSeconds * 1_000,
       stalledInterval: stalledSeconds * 1_000,
       maxStalledCount: 2 ** 31,
-      skipVersionCheck: true,
     });
     this.worker.on('error', onError);
     await this.worker.waitUntilReady();
