@@ -154,7 +154,7 @@ export async function inBatches<Value>(
 }
 
 /** Returns a function that reads what a server did and holds since now. */
-export async function figuresSince(meter: ServerMeter): Promise<() => ReturnType<ServerMeter['read']>> {
+async function figuresSince(meter: ServerMeter): Promise<() => ReturnType<ServerMeter['read']>> {
   const before = await meter.read();
   return async () => {
     const after = await meter.read();
