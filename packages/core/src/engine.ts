@@ -81,7 +81,12 @@ export type {
 } from './session/engine/engine.ts';
 export type { LaneLimits } from './session/engine/lane-turns.ts';
 export { metricsText } from './session/engine/engine-metrics.ts';
-export type { EngineMetrics, LaneMetrics, WaitMetrics } from './session/engine/engine-metrics.ts';
+export type {
+  EngineMetrics,
+  MetricLabels,
+  LaneMetrics,
+  WaitMetrics,
+} from './session/engine/engine-metrics.ts';
 export { QueueEngine } from './session/engine/queue-engine.ts';
 export type { QueueEngineOptions } from './session/engine/queue-engine.ts';
 export type { Following, LockedSession, WakeUp, WakeUpQueue } from './session/engine/wake-up-queue.ts';

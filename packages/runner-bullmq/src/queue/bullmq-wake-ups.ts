@@ -79,7 +79,10 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   /** Starts what workers need: the recovery of the jobs of dead workers, the timers, and the news about lanes. */
   async open(): Promise<void> {
     this.opening ??= this.start();
-    await this.opening;
+    await this.opening.catch((error: unknown) => {
+      this.opening = undefined; // the next start may succeed
+      throw error;
+    });
   }
 
   /** The queues of BullMQ that this process knows. */
@@ -105,6 +108,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   async take(): Promise<BullmqLock | undefined> {
     const lanes = [...this.lanes.values()];
     for (const lane of lanes) {
+      if (lane.opensAt > Date.now()) this.giveBack(lane); // the lane has paused since
       const job = lane.takeWaited();
       if (job) return (await this.lock(lane, job)) ?? this.take();
     }
@@ -180,7 +184,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const lanes = await this.options.client.hgetall(this.names.lanes);
     for (const [lane, pausedUntil] of Object.entries(lanes))
       this.laneQueue(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
-    for (const lane of this.lanes.values()) {
+    for (const lane of [...this.lanes.values()]) {
       await lane.open();
       await lane.restoreLimits();
     }
@@ -202,8 +206,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const { names } = this;
     const laneQueue = this.laneQueue(lane);
     const keys = [...names.turnsOf(lane, level), names.lanes, laneQueue.waitingKey];
-    const args = [group ?? '', LAST_TICKET, lane === undefined ? '' : JSON.stringify(lane), names.changes];
+    const args = [group ?? '', LAST_TICKET, lane === undefined ? '' : JSON.stringify(lane), names.changes, MOST_LANES];
     const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
+    if (ticket === 0) throw tooManyLanes(lane);
     const data = { sessionId, at, lane, priority, group };
     await laneQueue.add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
   }

@@ -112,8 +112,8 @@ export class LaneQueue {
     });
     this.worker = worker;
     worker.on('error', onError);
-    if (this.limits) await this.setLimits(this.limits);
     await worker.startStalledCheckTimer();
+    if (this.limits) await this.setLimits(this.limits);
   }
 
   /** Returns the job for which `waitForJob` has waited. */

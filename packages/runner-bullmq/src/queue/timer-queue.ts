@@ -5,7 +5,7 @@ import type { LaneQueueOptions } from './lane-queue.ts';
 /** How many timers a worker handles at the same time. Each adds a job to a lane. */
 const CONCURRENCY = 50;
 /** A timer whose lane cannot be reached tries again after so many milliseconds, without end. */
-const RETRY = { attempts: 2 ** 31, backoff: { type: 'fixed', delay: 1_000 } };
+const RETRY = { attempts: 2 ** 31, backoff: { type: 'fixed', delay: 1_000 }, stackTraceLimit: 1 };
 
 /** The wake-ups of later instants, as delayed jobs of one BullMQ queue. No worker is busy while they wait. */
 export class TimerQueue {
@@ -54,6 +54,7 @@ export class TimerQueue {
       maxStalledCount: 2 ** 31,
     });
     this.worker.on('error', onError);
+    this.worker.on('failed', (_, error) => onError(error));
     await this.worker.waitUntilReady();
   }
 

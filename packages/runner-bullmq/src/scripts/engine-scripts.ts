@@ -2,10 +2,12 @@ import type { EngineClient } from '../server/connection.ts';
 
 /**
  * Returns the place of a new wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
- * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time.
+ * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time. Returns 0 for one lane too many.
  */
 const TAKE_TICKET = `
-  if ARGV[3] ~= '' and redis.call('HSETNX', KEYS[3], ARGV[3], 0) == 1 then
+  if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[3], ARGV[3]) == 0 then
+    if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[5]) then return 0 end
+    redis.call('HSET', KEYS[3], ARGV[3], 0)
     redis.call('PUBLISH', ARGV[4], ARGV[3])
   end
   local served = tonumber(redis.call('GET', KEYS[2]) or '0')

@@ -60,12 +60,14 @@ class OpenParts {
     return part;
   }
 
+  private async closeInTurn(log: Log): Promise<void> {
+    for (const close of this.closers)
+      await close().catch((error: unknown) => log('warn', 'A connection was not closed.', errorFields(error)));
+  }
+
   /** Closes all parts. The process ends in any case, so errors are only logged, and the time is limited. */
   async close(log: Log): Promise<void> {
-    const closed = this.closers.map((close) =>
-      close().catch((error: unknown) => log('warn', 'A connection was not closed.', errorFields(error))),
-    );
-    await Promise.race([Promise.all(closed), pause(CLOSE_MILLISECONDS)]);
+    await Promise.race([this.closeInTurn(log), pause(CLOSE_MILLISECONDS)]);
   }
 }
 
@@ -117,17 +119,20 @@ function stopOnSignals(
       if (isStopping) process.exit(128 + number);
       isStopping = true;
       log('info', 'The worker stops.', { signal });
-      // A start that fails ends the process itself.
-      started.then(
-        (worker) => stop(worker, parts, stopWithinSeconds, log),
-        () => undefined,
-      );
+      void stop(started, parts, stopWithinSeconds, log);
     });
 }
 
-async function stop(worker: StartedWorker, parts: OpenParts, withinSeconds: number, log: Log): Promise<void> {
-  const limit = withinSeconds * 1_000 + CLOSE_MILLISECONDS; // the store may not reply
-  await Promise.race([worker.stop({ withinSeconds }), pause(limit)]);
+/** Stops a worker, also while it waits for a server that does not reply. A start that fails ends the process itself. */
+async function stop(
+  started: Promise<StartedWorker>,
+  parts: OpenParts,
+  withinSeconds: number,
+  log: Log,
+): Promise<void> {
+  const limit = withinSeconds * 1_000 + CLOSE_MILLISECONDS;
+  const stopped = started.then((worker) => worker.stop({ withinSeconds })).catch(() => pause(limit));
+  await Promise.race([stopped, pause(limit)]);
   await parts.close(log);
   log('info', 'The worker has stopped.');
   process.exit(0);

@@ -58,8 +58,6 @@ export class HeldSession {
   readonly hasFailedBefore: boolean;
   /** True once the agent has run under this claim. */
   hasRun = false;
-  /** The steps of the session that were closed under this claim. */
-  closedSteps = 0;
   /** The session with which the run in progress began, when it was not saved before: the run itself has only its state. */
   private unsaved: AgentSession | undefined;
   private readonly parts: WorkParts;
@@ -146,7 +144,6 @@ export class HeldSession {
     const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };
     const options = { previousState, onEvent: this.channel.listener(onEvent), runContext, ...limits };
     const state = await this.stateAfterRun(loop, savedSession.state, options);
-    this.closedSteps += closedStepsBetween(savedSession.state, state);
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);
@@ -324,9 +321,4 @@ async function requestClaim(
     slot.leave();
     throw error;
   }
-}
-
-function closedStepsBetween({ execution: before }: AgentState, { execution: after }: AgentState): number {
-  const known = before?.executionId === after?.executionId ? (before?.stepExecutions.length ?? 0) : 0;
-  return (after?.stepExecutions.length ?? 0) - known;
 }

@@ -2,6 +2,12 @@ import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { checkSessionId } from '../store/store-arguments.ts';
 import type { AdvanceResult } from './engine.ts';
 
+/** Advice for the constructors of engines. */
+export const ADVICE_OF_ENGINES = {
+  concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
+  onError: 'pass it to serve, as in engine.serve(advance, { onError })',
+};
+
 /** Accepts an instant, also one with a fraction of a millisecond. */
 export const INSTANT = { ...mustBe.instant, accepts: Number.isFinite };
 
@@ -16,11 +22,11 @@ const checkNext = optionsCheck<NonNullable<AdvanceResult['next']>>('`next` of an
   agentName: mustBe.string,
   ...SCHEDULE,
 });
-const OUTCOME = { ...mustBe.object, expected: "an outcome, such as { type: 'finished' }" };
 
 /** @throws TypeError or RangeError `ARGUMENT_INVALID` for a value that an engine cannot follow. */
 export function checkResult({ outcome, wake, next = { agentName: '' } }: AdvanceResult): void {
-  checkArgument('`outcome` of an advance', outcome, OUTCOME);
+  const expected = "an outcome, such as { type: 'finished' }";
+  checkArgument('`outcome` of an advance', outcome, { ...mustBe.object, expected });
   if ('until' in outcome && outcome.until !== undefined)
     checkArgument('`until` of an outcome', outcome.until, INSTANT);
   checkNext(next);

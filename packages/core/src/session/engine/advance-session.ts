@@ -8,9 +8,7 @@ import type { SessionBusyError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldSession } from '../claim/held-session.ts';
-import { groupByOwner } from '../work/runtime-options.ts';
 import type { WorkParts } from '../work/runtime-options.ts';
-import { callSessionHook } from '../session-events.ts';
 import { workOn } from '../work/session-work.ts';
 import type { SessionTask } from '../work/session-work.ts';
 
@@ -23,9 +21,10 @@ export async function advanceSession(
   let held: HeldSession | undefined;
   try {
     held = await HeldSession.claim(sessionId, task, parts);
+    const { steps } = held.latest.totals;
     const { released, hasMore } = await workOn(held, task, parts);
     if (held.hasFailedBefore) await parts.store.recordFailure(sessionId, undefined);
-    return { ...resultOf(released, hasMore, parts), steps: held.closedSteps };
+    return { ...resultOf(released, hasMore, parts), steps: released.totals.steps - steps };
   } catch (error) {
     if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
@@ -33,33 +32,18 @@ export async function advanceSession(
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     if (isUnreachable(error)) throw error; // the session is due when its claim expires
-    const outcome = await outcomeOfFailure(sessionId, error, parts);
-    return { outcome, wake: [], error, steps: held?.closedSteps };
+    return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
   }
 }
 
-/**
- * Returns the result for a session that belongs to a lane: the engine wakes it there. Returns `undefined` for other
- * sessions, and for those that cannot be loaded: the work on them reports the error.
- */
-export async function routeSession(sessionId: string, parts: WorkParts): Promise<AdvanceResult | undefined> {
-  const { store, cache, hooks, schedule } = parts;
-  if (schedule === groupByOwner) return undefined;
-  try {
-    const stored = await store.load(sessionId, { base: cache.get(sessionId) });
-    if (stored === undefined) return undefined;
-    cache.put(stored);
-    const session = await callSessionHook(hooks, 'afterLoad', stored);
-    const next = { agentName: session.agentName, ...schedule(session) };
-    return next.lane === undefined ? undefined : { outcome: { type: 'yield' }, wake: [], next };
-  } catch {
-    return undefined;
-  }
+/** Returns the agent, the lane, the priority and the group of the next work on a session. */
+export function nextOf(session: AgentSession, { schedule }: WorkParts): NonNullable<AdvanceResult['next']> {
+  return { agentName: session.agentName, ...schedule(session) };
 }
 
-function resultOf(session: AgentSession, hasMore: boolean, { schedule }: WorkParts): AdvanceResult {
-  const { agentName, parentId } = session;
-  const next = { agentName, ...schedule(session) };
+function resultOf(session: AgentSession, hasMore: boolean, parts: WorkParts): AdvanceResult {
+  const { parentId } = session;
+  const next = nextOf(session, parts);
   const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(session, next.lane);
   return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [], next };
 }

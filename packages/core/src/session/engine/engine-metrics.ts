@@ -151,8 +151,9 @@ function sumOf<T>(values: readonly T[], numberOf: (value: T) => number): number 
   return values.reduce((sum, value) => sum + numberOf(value), 0);
 }
 
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number, suffix?: string];
+/** Labels of metrics, by name. */
+export type MetricLabels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: MetricLabels, value: number, suffix?: string];
 type Family = readonly [name: string, type: string, help: string, samples: readonly Sample[]];
 
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
@@ -164,7 +165,7 @@ const OWN_LABELS = ['le', 'lane', 'outcome'];
  * @throws RangeError `ARGUMENT_INVALID` for the name of a label that Prometheus does not accept, or that metrics of the
  * engine use.
  */
-export function metricsText(metrics: EngineMetrics, labels: Labels = {}): string {
+export function metricsText(metrics: EngineMetrics, labels: MetricLabels = {}): string {
   for (const name of Object.keys(labels))
     if (!LABEL_NAME.test(name) || OWN_LABELS.includes(name))
       throw invalidArgument(
@@ -220,7 +221,7 @@ function laneFamilies({ lanes }: EngineMetrics): readonly Family[] {
   ];
 }
 
-function familyText([name, type, help, samples]: Family, labels: Labels): string {
+function familyText([name, type, help, samples]: Family, labels: MetricLabels): string {
   const fullName = `holdfast_engine_${name}`;
   const lines = samples.map(
     ([own, value, suffix = '']) => `${fullName}${suffix}${labelsText({ ...labels, ...own })} ${value}\n`,
@@ -230,7 +231,7 @@ function familyText([name, type, help, samples]: Family, labels: Labels): string
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
-function labelsText(labels: Labels): string {
+function labelsText(labels: MetricLabels): string {
   const texts = Object.entries(labels).map(
     ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (found) => ESCAPES[found] as string)}"`,
   );

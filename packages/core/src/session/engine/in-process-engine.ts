@@ -1,6 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
+import { ADVICE_OF_ENGINES } from './advance-check.ts';
 import { checkLanes } from './lane-limits.ts';
 import type { LaneLimits } from './lane-turns.ts';
 import { MemoryWakeUps } from './memory-wake-ups.ts';
@@ -14,14 +15,12 @@ export interface InProcessEngineOptions {
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
 }
 
-const checkOptions = optionsCheck<InProcessEngineOptions>(
-  'InProcessEngine',
-  { clock: mustBe.clock, lanes: mustBe.object },
-  {
-    concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
-    onError: 'pass it to serve, as in engine.serve(advance, { onError })',
-  },
-);
+const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =>
+  optionsCheck<InProcessEngineOptions>(
+    'InProcessEngine',
+    { clock: mustBe.clock, lanes: mustBe.object },
+    ADVICE_OF_ENGINES,
+  )(options);
 
 /**
  * Works on sessions in this process, several at once. It is the reference for the contract of engines. It holds wake-ups

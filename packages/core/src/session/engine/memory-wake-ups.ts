@@ -20,6 +20,8 @@ export class MemoryWakeUps implements WakeUpQueue {
   private readonly locked = new Map<string, Waiting | undefined>();
   /** Wake-ups of a later instant, the latest first. */
   private readonly later: WakeUp[] = [];
+  /** Their instants and sessions: each pair has one wake-up. */
+  private readonly laterKeys = new Set<string>();
   /** True when `take` may find a session, since the last call of `take`. */
   private hasChanged = false;
   private onChange = (): void => undefined;
@@ -44,6 +46,7 @@ export class MemoryWakeUps implements WakeUpQueue {
     const now = this.clock.now();
     for (let next = this.later.at(-1); next && next.at <= now; next = this.later.at(-1)) {
       this.later.pop();
+      this.laterKeys.delete(`${next.at} ${next.sessionId}`);
       this.addDue(next);
     }
     const sessionId = this.turns.take(now);
@@ -93,15 +96,16 @@ export class MemoryWakeUps implements WakeUpQueue {
   }
 
   private addLater(wakeUp: WakeUp): void {
-    const { later } = this;
+    const { later, laterKeys } = this;
+    const key = `${wakeUp.at} ${wakeUp.sessionId}`;
+    if (laterKeys.has(key)) return;
+    laterKeys.add(key);
     let [low, high] = [0, later.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((later[middle] as WakeUp).at > wakeUp.at) low = middle + 1;
       else high = middle;
     }
-    for (let index = low; later[index]?.at === wakeUp.at; index++)
-      if (later[index]?.sessionId === wakeUp.sessionId) return;
     later.splice(low, 0, wakeUp);
   }
 }

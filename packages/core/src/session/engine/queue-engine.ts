@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { checkSessionId } from '../store/store-arguments.ts';
 import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from './engine.ts';
-import { INSTANT, SCHEDULE } from './advance-check.ts';
+import { ADVICE_OF_ENGINES, INSTANT, SCHEDULE } from './advance-check.ts';
 import { EngineMeter } from './engine-metrics.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import { QueueWorker } from './queue-worker.ts';
@@ -21,15 +21,13 @@ export interface QueueEngineOptions {
   readonly stepsPerTurn?: number | undefined;
 }
 
-const checkOptions = optionsCheck<QueueEngineOptions>(
-  'QueueEngine',
-  { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1) },
-  {
-    concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
-    onError: 'pass it to serve, as in engine.serve(advance, { onError })',
-  },
-);
-const QUEUE = mustBe.objectWith('a queue of wake-ups', ['add', 'take', 'wait', 'finish']);
+// Checks inside of functions are not in the bundle of a program without an engine.
+const checkOptions = (options: QueueEngineOptions): QueueEngineOptions =>
+  optionsCheck<QueueEngineOptions>(
+    'QueueEngine',
+    { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1) },
+    ADVICE_OF_ENGINES,
+  )(options);
 const checkWakeOptions = optionsCheck<WakeOptions>(
   'engine.wake',
   { at: INSTANT, ...SCHEDULE },
@@ -38,15 +36,12 @@ const checkWakeOptions = optionsCheck<WakeOptions>(
     after: 'set an instant, as in at: Date.now() + 1000',
   },
 );
-const ADVANCE = {
-  ...mustBe.function,
-  expected: 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)',
-};
-const checkServeOptions = optionsCheck<ServeOptions>('engine.serve', {
-  concurrency: mustBe.wholeNumber(1),
-  onError: mustBe.function,
-  isolated: mustBe.function,
-});
+const checkServeOptions = (options: ServeOptions): ServeOptions =>
+  optionsCheck<ServeOptions>('engine.serve', {
+    concurrency: mustBe.wholeNumber(1),
+    onError: mustBe.function,
+    isolated: mustBe.function,
+  })(options);
 
 /**
  * An engine whose wake-ups are in a queue. The queue stores and locks; the engine follows the results of the work, renews
@@ -61,7 +56,8 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(queue: WakeUpQueue<Lock>, options: QueueEngineOptions = {}) {
-    checkArgument('queue of QueueEngine', queue, QUEUE);
+    const expected = mustBe.objectWith('a queue of wake-ups', ['add', 'take', 'wait', 'finish']);
+    checkArgument('queue of QueueEngine', queue, expected);
     const { clock = systemClock, stepsPerTurn } = checkOptions(options);
     this.queue = queue;
     this.clock = clock;
@@ -80,7 +76,8 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
    * already serves.
    */
   async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
-    checkArgument('advance', advance, ADVANCE);
+    const expected = 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)';
+    checkArgument('advance', advance, { ...mustBe.function, expected });
     const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
     if (this.worker && !this.worker.isStopped)
       throw invalidArgument('This engine already serves. Stop it first.');

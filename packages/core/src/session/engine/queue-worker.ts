@@ -26,9 +26,12 @@ interface Work {
   readonly ended: Promise<void>;
 }
 
-const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('stop', {
-  withinSeconds: mustBe.seconds,
-});
+interface StopOptions {
+  readonly withinSeconds?: number | undefined;
+}
+
+const checkStopOptions = (options: StopOptions): StopOptions =>
+  optionsCheck<StopOptions>('stop', { withinSeconds: mustBe.seconds })(options);
 
 /** A queue and a store in memory answer in microtasks. After so many turns, timers and sockets of the process have theirs. */
 const TURNS_OF_MICROTASKS = 64;
@@ -48,6 +51,8 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private readonly works = new Map<Lock, Work>();
   /** The number of advances in this process, without those of suspect sessions. */
   private advances = 0;
+  /** The locks that have ended during the work. A renewal would take their sessions from other workers. */
+  private readonly lost = new WeakSet<Lock>();
   private isIsolating = false;
   /** The suspect sessions that wait for their turn, in order. Each function begins a turn. */
   private readonly suspects = new Set<() => void>();
@@ -233,13 +238,19 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private async renew(): Promise<void> {
     this.renewLater(); // also when this renewal fails or takes long
     try {
-      const lost = await this.parts.queue.renew?.([...this.works.keys()]);
-      this.parts.meter.lostLocks += lost?.length ?? 0;
-      for (const lock of lost ?? [])
-        this.works.get(lock)?.abortController.abort(new RunAbort('yield', LOST_LOCK));
+      const held = [...this.works.keys()].filter((lock) => !this.lost.has(lock));
+      for (const lock of (await this.parts.queue.renew?.(held)) ?? []) this.lose(lock);
     } catch (error) {
       this.report(error);
     }
+  }
+
+  private lose(lock: Lock): void {
+    const work = this.works.get(lock);
+    if (work === undefined) return; // the work has ended meanwhile
+    this.lost.add(lock);
+    this.parts.meter.lostLocks++;
+    work.abortController.abort(new RunAbort('yield', LOST_LOCK));
   }
 }
 

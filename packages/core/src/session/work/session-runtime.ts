@@ -13,7 +13,7 @@ import type {
   RequireRunContext,
   SessionRuntimeOptions,
 } from './runtime-options.ts';
-import { checkCreateOptions, checkExecuteOptions, workParts } from './runtime-options.ts';
+import { checkCreateOptions, checkExecuteOptions, groupByOwner, workParts } from './runtime-options.ts';
 import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
@@ -27,7 +27,7 @@ import type { AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
 import { toolFactsOf } from './tool-facts.ts';
 import type { InspectedSession } from './tool-facts.ts';
-import { advanceSession, routeSession } from '../engine/advance-session.ts';
+import { advanceSession, nextOf } from '../engine/advance-session.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { HeldSession } from '../claim/held-session.ts';
@@ -295,8 +295,8 @@ export class SessionRuntime<Context = unknown> {
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps, suspects = 'alone', route = false, onEvent } = options;
-    const routed = route ? await routeSession(sessionId, this.parts) : undefined;
-    if (routed) return routed;
+    const next = route && this.parts.schedule !== groupByOwner ? await this.nextOf(sessionId) : undefined;
+    if (next?.lane !== undefined) return { outcome: { type: 'yield' }, wake: [], next };
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };
     const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };
@@ -349,6 +349,12 @@ export class SessionRuntime<Context = unknown> {
   }
 
   /** Loads a session from the store. */
+  /** Returns nothing for a session that cannot be loaded: the work on it reports the error. */
+  private async nextOf(sessionId: string): Promise<AdvanceResult['next']> {
+    const next = this.get(sessionId).then((session) => nextOf(session, this.parts));
+    return next.catch(() => undefined);
+  }
+
   private async load(sessionId: string): Promise<AgentSession> {
     const { cache } = this.parts;
     const session = await this.store.load(sessionId, { base: cache.get(sessionId) });

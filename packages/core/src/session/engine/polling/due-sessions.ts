@@ -54,6 +54,8 @@ export class DueSessions implements WakeUpQueue {
   private losses = 0;
   /** True when another worker took a session first, since the store last showed no due session. */
   private hasRivals = false;
+  /** The latest instant of the next look at the store. */
+  private pollAt: Instant = 0;
   private endWait: (() => void) | undefined;
 
   constructor(parts: DueSessionsParts) {
@@ -86,14 +88,13 @@ export class DueSessions implements WakeUpQueue {
 
   async wait(signal: AbortSignal): Promise<void> {
     if (this.mustLook || signal.aborted) return;
-    const { clock, pollSeconds } = this.parts;
+    const { clock } = this.parts;
     const ended = new AbortController();
     const end = (): void => ended.abort();
     this.endWait = end;
     signal.addEventListener('abort', end);
-    const poll = pollSeconds * 1_000 * jitterOf(newId(clock));
-    const instant = (this.instants.first ?? Infinity) - clock.now();
-    const callOff = callAfter(clock, Math.min(poll, instant), () => this.look());
+    const at = Math.min(this.pollAt, this.instants.first ?? Infinity);
+    const callOff = callAfter(clock, at - clock.now(), () => this.look());
     await this.turns.wait(ended.signal);
     callOff();
     signal.removeEventListener('abort', end);
@@ -143,8 +144,9 @@ export class DueSessions implements WakeUpQueue {
 
   /** Reads a page of due sessions. */
   private async findDue(): Promise<void> {
-    const { store, clock } = this.parts;
+    const { store, clock, pollSeconds } = this.parts;
     this.mustLook = false;
+    this.pollAt = clock.now() + pollSeconds * 1_000 * jitterOf(newId(clock));
     try {
       const { sessions, cursor } = await store.due({ cursor: this.cursor, limit: PAGE });
       if (!this.mustLook) this.cursor = cursor;
