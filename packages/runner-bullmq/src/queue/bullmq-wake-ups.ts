@@ -184,7 +184,8 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const lanes = await this.options.client.hgetall(this.names.lanes);
     for (const [lane, pausedUntil] of Object.entries(lanes))
       this.laneQueue(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
-    for (const lane of [...this.lanes.values()]) {
+    const laneQueues = [...this.lanes.values()]; // each take moves a lane
+    for (const lane of laneQueues) {
       await lane.open();
       await lane.restoreLimits();
     }
@@ -206,7 +207,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const { names } = this;
     const laneQueue = this.laneQueue(lane);
     const keys = [...names.turnsOf(lane, level), names.lanes, laneQueue.waitingKey];
-    const args = [group ?? '', LAST_TICKET, lane === undefined ? '' : JSON.stringify(lane), names.changes, MOST_LANES];
+    const args = [
+      group ?? '',
+      LAST_TICKET,
+      lane === undefined ? '' : JSON.stringify(lane),
+      names.changes,
+      MOST_LANES,
+    ];
     const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
     if (ticket === 0) throw tooManyLanes(lane);
     const data = { sessionId, at, lane, priority, group };

@@ -62,7 +62,9 @@ class OpenParts {
 
   private async closeInTurn(log: Log): Promise<void> {
     for (const close of this.closers)
-      await close().catch((error: unknown) => log('warn', 'A connection was not closed.', errorFields(error)));
+      await close().catch((error: unknown) =>
+        log('warn', 'A connection was not closed.', errorFields(error)),
+      );
   }
 
   /** Closes all parts. The process ends in any case, so errors are only logged, and the time is limited. */
