@@ -261,13 +261,16 @@ export class Chat {
   ): Promise<ResponseTarget> {
     const signal = AbortSignal.timeout(STOP_TIMEOUT);
     const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_TIMEOUT } as const;
+    // The other page's response may have come while this request waited for the claim.
+    const unlessDone: SessionAction = (session, context) =>
+      session.state.executionId !== undefined && isDone(session.state) ? session : action(session, context);
     for (let isRefused = false; !signal.aborted;) {
       const { state } = await this.runtime.get(this.sessionId);
       const { executionId } = state;
       if (executionId !== undefined && isDone(state)) return { type: 'execution', executionId };
       if (isRefused || isAtWork(state)) await this.end(executionId, signal);
       try {
-        const begun = (await this.runtime.execute(this.sessionId, action, options)).state.executionId;
+        const begun = (await this.runtime.execute(this.sessionId, unlessDone, options)).state.executionId;
         await this.wake();
         if (begun === undefined) throw noResponse();
         return { type: 'execution', executionId: begun };

@@ -52,3 +52,28 @@ test.each([1, 2])(
     expect([calls, state.status, state.messages.length]).toEqual([2, 'completed', 2]);
   },
 );
+
+test('a regeneration that continues after the end of another one follows it', async () => {
+  let calls = 0;
+  const driver: Driver = { infer: async () => ({ content: [{ type: 'text', text: `Answer ${++calls}.` }] }) };
+  const [memory, channel] = [new MemorySessionStore(), new MemorySessionChannel()];
+  await using world = await chatWorld({ driver }, { store: memory, channel });
+  await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'How?') });
+  const { state: before } = await world.runtime.get(sessionOf('c1'));
+  const body = { id: 'c1', trigger: 'regenerate-message', replaces: before.executionId };
+
+  // Another web process. Its second read is the last one before it claims the session.
+  let reads = 0;
+  const store = storeWithReads(async () => {
+    if (++reads === 2) await send(world.handler, 'POST', '', { body });
+  }, memory);
+  const runtime = new SessionRuntime({ store, channel, agents: { guide: createAgentLoop({ driver }) } });
+  const authorize = () => ({ owner: OWNER });
+  const engine = { wake: async () => undefined };
+  const other = chatHandler({ runtime, engine, channel, agent: 'guide', authorize });
+
+  const response = await other(requestOf('POST', '', body));
+  expect(await response.text()).toContain('Answer 2.');
+  const { state } = await world.runtime.get(sessionOf('c1'));
+  expect([calls, state.status, state.messages.length]).toEqual([2, 'completed', 2]);
+});
