@@ -187,7 +187,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const laneQueues = [...this.lanes.values()]; // each take moves a lane
     for (const lane of laneQueues) {
       await lane.open();
-      await lane.restoreLimits();
+      await lane.setLimits();
     }
     this.onChange();
   }

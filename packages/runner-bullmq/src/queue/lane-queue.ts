@@ -32,10 +32,10 @@ interface Wait {
 /** The longest time in seconds that a worker waits for a job before it looks again. */
 const DRAIN_SECONDS = 2;
 /** BullMQ gives a job up after so many deaths of its worker. The runtime counts the deaths itself. */
-const ANY_NUMBER = 2 ** 31;
+export const ANY_NUMBER = 2 ** 31;
 /** The pause in milliseconds before a busy worker looks into an empty lane again. */
 const EMPTY_PAUSE = 100;
-/** A wait in milliseconds that ended too early to be one. */
+/** BullMQ has not waited when it replies in less than this time in milliseconds. */
 const SOON = 50;
 
 /** The wake-ups of one lane, as jobs of one BullMQ queue. */
@@ -95,7 +95,7 @@ export class LaneQueue {
     });
   }
 
-  /** Starts to recover the jobs of dead workers, and sets the limits of the lane for all workers. */
+  /** Starts to recover the jobs of dead workers. */
   async open(): Promise<void> {
     if (this.worker) return;
     const { client: connection, prefix, lockSeconds, stalledSeconds, telemetry, onError } = this.options;
@@ -113,7 +113,6 @@ export class LaneQueue {
     this.worker = worker;
     worker.on('error', onError);
     await worker.startStalledCheckTimer();
-    if (this.limits) await this.setLimits(this.limits);
   }
 
   /** Returns the job for which `waitForJob` has waited. */
@@ -195,12 +194,10 @@ export class LaneQueue {
     await this.queue.close();
   }
 
-  /** Sets the limits again: the server may have lost its data. */
-  async restoreLimits(): Promise<void> {
-    if (this.limits) await this.setLimits(this.limits);
-  }
-
-  private async setLimits({ concurrency, rate }: BullmqLaneLimits): Promise<void> {
+  /** Sets the limits of the lane for all workers. The server may have lost them with its data. */
+  async setLimits(): Promise<void> {
+    if (this.limits === undefined) return;
+    const { concurrency, rate } = this.limits;
     if (concurrency === undefined) await this.queue.removeGlobalConcurrency();
     else await this.queue.setGlobalConcurrency(concurrency);
     if (rate === undefined) await this.queue.removeGlobalRateLimit();

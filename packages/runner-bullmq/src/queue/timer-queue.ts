@@ -1,11 +1,12 @@
 import type { WakeUp } from '@holdfast/core/engine';
 import { Queue, Worker } from 'bullmq';
+import { ANY_NUMBER } from './lane-queue.ts';
 import type { LaneQueueOptions } from './lane-queue.ts';
 
 /** How many timers a worker handles at the same time. Each adds a job to a lane. */
 const CONCURRENCY = 50;
 /** A timer whose lane cannot be reached tries again after so many milliseconds, without end. */
-const RETRY = { attempts: 2 ** 31, backoff: { type: 'fixed', delay: 1_000 }, stackTraceLimit: 1 };
+const RETRY = { attempts: ANY_NUMBER, backoff: { type: 'fixed', delay: 1_000 }, stackTraceLimit: 1 };
 
 /** The wake-ups of later instants, as delayed jobs of one BullMQ queue. No worker is busy while they wait. */
 export class TimerQueue {
@@ -51,7 +52,7 @@ export class TimerQueue {
       concurrency: CONCURRENCY,
       lockDuration: lockSeconds * 1_000,
       stalledInterval: stalledSeconds * 1_000,
-      maxStalledCount: 2 ** 31,
+      maxStalledCount: ANY_NUMBER,
     });
     this.worker.on('error', onError);
     this.worker.on('failed', (_, error) => onError(error));

@@ -2,7 +2,8 @@ import type { EngineClient } from '../server/connection.ts';
 
 /**
  * Returns the place of a new wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
- * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time. Returns 0 for one lane too many.
+ * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time. Returns 0 when
+ * the engine has too many lanes.
  */
 const TAKE_TICKET = `
   if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[3], ARGV[3]) == 0 then
@@ -47,7 +48,7 @@ const RENEW = `
   end
   return lost`;
 
-/** Ends the lock of a session. Returns the schedule of a wake-up that another lane has left meanwhile. */
+/** Ends the lock of a session. Returns the schedule of a wake-up that arrived in another lane meanwhile. */
 const UNLOCK = `
   local held = redis.call('GET', KEYS[1])
   if held and held ~= ARGV[1] then return false end

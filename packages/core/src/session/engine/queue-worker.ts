@@ -33,7 +33,7 @@ interface StopOptions {
 const checkStopOptions = (options: StopOptions): StopOptions =>
   optionsCheck<StopOptions>('stop', { withinSeconds: mustBe.seconds })(options);
 
-/** A queue and a store in memory answer in microtasks. After so many turns, timers and sockets of the process have theirs. */
+/** After so many turns, the worker lets timers and sockets run: a queue and a store in memory reply before them. */
 const TURNS_OF_MICROTASKS = 64;
 /** The pause after the queue has failed. */
 const FAILURE_PAUSE = 1_000;

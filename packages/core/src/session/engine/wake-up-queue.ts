@@ -48,7 +48,7 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
   take(): Promise<Lock | undefined>;
   /**
    * Resolves when `take` may find a session, or when the signal aborts. The engine calls it only while it could take a
-   * session, and after `take` has found none. A call too many of `take` does no harm.
+   * session, and after `take` has found none. An extra call of `take` does no harm.
    */
   wait(signal: AbortSignal): Promise<void>;
   /** Renews locks. Returns those of `locks` that have ended: other workers may have taken their sessions. */

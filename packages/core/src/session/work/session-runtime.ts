@@ -295,7 +295,7 @@ export class SessionRuntime<Context = unknown> {
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps, suspects = 'alone', route = false, onEvent } = options;
-    const next = route && this.parts.schedule !== groupByOwner ? await this.nextOf(sessionId) : undefined;
+    const next = route && this.parts.schedule !== groupByOwner ? await this.loadNext(sessionId) : undefined;
     if (next?.lane !== undefined) return { outcome: { type: 'yield' }, wake: [], next };
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };
@@ -348,9 +348,8 @@ export class SessionRuntime<Context = unknown> {
     return stored;
   }
 
-  /** Loads a session from the store. */
-  /** Returns nothing for a session that cannot be loaded: the work on it reports the error. */
-  private async nextOf(sessionId: string): Promise<AdvanceResult['next']> {
+  /** Loads a session and returns its schedule; `undefined` when it cannot be loaded: then the work reports the error. */
+  private async loadNext(sessionId: string): Promise<AdvanceResult['next']> {
     const next = this.get(sessionId).then((session) => nextOf(session, this.parts));
     return next.catch(() => undefined);
   }

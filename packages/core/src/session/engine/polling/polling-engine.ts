@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import { systemClock } from '../../../clock.ts';
 import type { SessionStore } from '../../session-store.ts';
 import type { Advance, EngineWorker, ServeOptions } from '../engine.ts';
+import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
 import type { LaneLimits } from '../lane-turns.ts';
 import { checkLanes } from '../lane-limits.ts';
@@ -42,8 +43,7 @@ const checkOptions = optionsCheck<PollingEngineOptions>(
     clock: mustBe.clock,
   },
   {
-    concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
-    onError: 'pass it to serve, as in engine.serve(advance, { onError })',
+    ...ADVICE_OF_ENGINES,
     lockSeconds: 'the lock of a session is its claim: set leaseSeconds of the runtime',
   },
 );
