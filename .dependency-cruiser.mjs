@@ -104,7 +104,18 @@ export default {
       { path: '^packages/[^/]+/src/', pathNot: '^packages/conformance/' },
       { path: '^packages/conformance/' },
     ),
-    forbidden('packages-below-apps', 'Nothing imports an app.', { path: '^packages/' }, { path: '^apps/' }),
+    forbidden(
+      'packages-below-apps',
+      'Nothing imports an app. Tests start their servers with one.',
+      { path: '^packages/' },
+      { path: '^apps/', pathNot: '^apps/test-servers/' },
+    ),
+    forbidden(
+      'servers-for-tests',
+      'What is published starts no server of a test.',
+      { path: '^packages/[^/]+/src/' },
+      { path: '^apps/test-servers/' },
+    ),
     forbidden(
       'declared',
       'What is published imports only its own dependencies and peers.',

@@ -5,10 +5,11 @@ import { DriverError } from '@holdfast/core/driver';
 import type { EngineWorker } from '@holdfast/core/engine';
 import { sweep } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
+import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { NewLocation } from './servers.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
-import { forEachOf, until, World } from './world.ts';
+import { forEachOf, World } from './world.ts';
 
 const DAY = 86_400_000;
 /** The pauses between the attempts, in seconds, without their jitter of a quarter. */

@@ -8,10 +8,10 @@ import { historyProblems, priceProblems } from './checks.ts';
 import { uninterrupted } from './uninterrupted.ts';
 import type { World } from './world.ts';
 
-/** The kinds of tools of which the model may read that nobody knows the outcome. */
+/** The kinds of tools whose calls in doubt end with an unknown outcome. */
 const ENDS_UNKNOWN = new Set<Kind>(['once', 'approval']);
 
-/** Every session is over, and then nothing is due: what is over is begun again only by what is due. */
+/** Returns true when every session has ended and none is due: a session that has ended begins again only when it is due. */
 export async function isIdle({ store }: World): Promise<boolean> {
   let cursor: string | undefined;
   do {
@@ -27,7 +27,7 @@ function isOver(status: ExecutionStatus | undefined): boolean {
   return status !== undefined && isTerminal(status);
 }
 
-/** What of a session is otherwise than if nothing had happened. */
+/** Returns the problems of a session, and its difference to the same session of an uninterrupted run. */
 export async function changed(world: World, plan: Plan): Promise<readonly string[]> {
   const session = await world.load(plan.sessionId);
   const executions = session.state.steps.flatMap(({ toolExecutions }) => [...toolExecutions]);
@@ -46,7 +46,7 @@ export async function changed(world: World, plan: Plan): Promise<readonly string
   ];
 }
 
-/** How many calls there are more of than there would be of an uninterrupted run. */
+/** Returns how many more calls there are than in an uninterrupted run. */
 export function repeated(entries: readonly Entry[], wanted: Entry['type']): number {
   const calls = entries.flatMap(({ type, call }) => (type === wanted ? [call] : []));
   return calls.length - new Set(calls).size;

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminal } from '@holdfast/core/engine';
+import { until } from 'test-servers';
 import { describe, expect, inject, test } from 'vitest';
 import type { Entry } from '../src/journal.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { TestedStore } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
-import { until, World } from './world.ts';
+import { World } from './world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const FIRST_SEED = Number(process.env['SEED'] ?? 1);

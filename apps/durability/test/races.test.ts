@@ -1,11 +1,12 @@
 import { pendingApprovals, textOf } from '@holdfast/core';
+import { until } from 'test-servers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { faultText } from '../src/faults.ts';
 import { historyProblems, problemsOf } from './checks.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { NewLocation } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
-import { isFrozen, until, World } from './world.ts';
+import { isFrozen, World } from './world.ts';
 
 const RACES = 100;
 /** What the one who comes second may be told. */

@@ -6,7 +6,7 @@ import type { Plan } from '../src/agent.ts';
 import { OUTAGES } from '../src/provider.ts';
 import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { changed, isIdle, repeated } from './endings.ts';
-import { QueueServer } from './engine/queue-server.ts';
+import { newQueue, startQueueServer } from './engine/queue-server.ts';
 import { thawLater } from './freezes.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
@@ -40,8 +40,8 @@ const SETUPS = TESTED_STORES.flatMap((store) =>
 describe.each(SETUPS)('$name, $engine', ({ name, start, command, engine, sessions }) => {
   test(`sessions outlive processes that are killed and frozen at random (SEED=${SEED})`, async () => {
     const { newLocation, stop } = await start();
-    const queue = engine === 'BullmqEngine' ? await QueueServer.start() : undefined;
-    const world = await World.of(name, newLocation, queue?.newQueue());
+    const queue = engine === 'BullmqEngine' ? await startQueueServer() : undefined;
+    const world = await World.of(name, newLocation, queue && newQueue(queue));
     const random = randomFrom(SEED);
     const plans = Array.from({ length: sessions }, (_, index): Plan => ({
       sessionId: `session-${index}`,

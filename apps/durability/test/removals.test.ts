@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../src/agent.ts';
 import { faultText } from '../src/faults.ts';
@@ -9,7 +10,7 @@ import { problemsOf } from './checks.ts';
 import type { CheckName } from './checks.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
 import { uninterrupted } from './uninterrupted.ts';
-import { isFrozen, until, World } from './world.ts';
+import { isFrozen, World } from './world.ts';
 
 const PLAN: Plan = { sessionId: 'one', kind: 'once', steps: 2, calls: 1 };
 const LOST_REPLY = 'a lost reply to a save changes nothing';

@@ -1,14 +1,8 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '@holdfast/store-dynamodb';
-import dynalite from 'dynalite';
+import { DynamoDbServer, RedisServer } from 'test-servers';
 import { afterAll, beforeAll } from 'vitest';
 import { newDynamoDbClient } from '../src/dynamodb.ts';
 
@@ -56,29 +50,17 @@ async function startNothing(): Promise<Started> {
   };
 }
 
-/** One that keeps nothing on disk: it is not the one that dies. */
 async function startRedis(): Promise<Started> {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-redis-'));
-  const port = await freePort();
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-  for await (const text of server.stdout) if (String(text).includes('Ready to accept connections')) break;
-  server.stdout.resume();
+  const server = await RedisServer.start();
   return {
-    newLocation: async () => `redis://127.0.0.1:${port}#${randomUUID()}`,
-    stop: async () => {
-      server.kill();
-      if (server.exitCode === null) await once(server, 'exit');
-      await rm(folder, { recursive: true, force: true });
-    },
+    newLocation: async () => `redis://127.0.0.1:${server.port}#${randomUUID()}`,
+    stop: () => server.stop(),
   };
 }
 
 async function startDynalite(): Promise<Started> {
-  const server = dynalite({ createTableMs: 0 });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await DynamoDbServer.start();
+  const { endpoint } = server;
   const client = newDynamoDbClient(endpoint);
   return {
     newLocation: async () => {
@@ -88,16 +70,7 @@ async function startDynalite(): Promise<Started> {
     },
     stop: async () => {
       client.destroy();
-      await new Promise((resolve) => void server.close(resolve));
+      await server.stop();
     },
   };
-}
-
-/** Returns a free port. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => void probe.close(resolve));
-  return port;
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SessionRuntime } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
@@ -17,10 +16,7 @@ import type { NewLocation } from './servers.ts';
 import type { Ended, WorkerInit } from './worker-process.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-const POLL_MILLISECONDS = 10;
-const WAIT_MILLISECONDS = 60_000;
-
-/** What all processes of a world work with. */
+/** The store, the journal and the queue that all processes of a world share. */
 type WorldInit = Pick<WorkerInit, 'store' | 'location' | 'journal' | 'queue'>;
 
 /** An empty store, a journal, perhaps a queue, and processes that work with both. */
@@ -97,15 +93,6 @@ export class World {
     await this.engine?.close();
     await this.store.close();
     rmSync(this.folder, { recursive: true, force: true });
-  }
-}
-
-/** Waits for something that can be seen. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MILLISECONDS;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`It did not come about in time that ${what}.`);
-    await pause(POLL_MILLISECONDS);
   }
 }
 

@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import dynalite from 'dynalite';
+import { DynamoDbServer, RedisServer } from 'test-servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChatClient, textIn } from './support/chat-client.ts';
 import { dataFolder, run, serve } from './support/playground-process.ts';
@@ -11,34 +7,18 @@ const closers: (() => Promise<unknown>)[] = [];
 const environment: Record<string, string> = {};
 
 beforeAll(async () => {
-  environment['REDIS_URL'] = `redis://127.0.0.1:${await startRedis()}`;
-  const database = dynalite({ createTableMs: 0 });
-  database.listen(0, '127.0.0.1');
-  await once(database, 'listening');
-  closers.push(() => new Promise((resolve) => void database.close(resolve)));
-  environment['DYNAMODB_ENDPOINT'] = `http://127.0.0.1:${(database.address() as AddressInfo).port}`;
+  const [redis, database] = [await RedisServer.start(), await DynamoDbServer.start()];
+  closers.push(
+    () => redis.stop(),
+    () => database.stop(),
+  );
+  environment['REDIS_URL'] = redis.url();
+  environment['DYNAMODB_ENDPOINT'] = database.endpoint;
 }, 30_000);
 
 afterAll(async () => {
   for (const close of closers.splice(0)) await close();
 });
-
-/** A redis-server of this file; the port it is on. */
-async function startRedis(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => void probe.close(resolve));
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', await dataFolder()];
-  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-  closers.push(async () => {
-    server.kill();
-    if (server.exitCode === null) await once(server, 'exit');
-  });
-  for await (const text of server.stdout) if (String(text).includes('Ready to accept connections')) break;
-  server.stdout.resume();
-  return port;
-}
 
 test.each(['redis', 'dynamodb'])(
   'a session in %s is gone on with by another process',

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { freePort, RedisServer, until } from './redis-server.ts';
+import { freePort } from './free-port.ts';
+import { RedisServer } from './redis-server.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 const NODES = 6;

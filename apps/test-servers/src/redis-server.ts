@@ -3,38 +3,29 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from './free-port.ts';
 
 /** The options of a server. */
 export interface ServerInit {
   /** Arguments of the command line: `['--appendonly', 'yes']`. */
   readonly args?: readonly string[];
   readonly port?: number;
+  /** The program, by name or path; default: `redis-server`. */
+  readonly program?: string;
   /** Starts a Sentinel, with these lines in its configuration file. */
   readonly sentinel?: readonly string[];
 }
 
-const START_MILLISECONDS = 20_000;
+/** A bound for a server that does not start. */
+const START_MILLISECONDS = 60_000;
 const running = new Set<ChildProcess>();
 // An interrupted test must not leave servers running. On systems that support it, neither must a killed test.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 const TIED = existsSync('/usr/bin/setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : [];
 /** A replica does not wait for further replicas. */
 const SETTINGS = ['--save', '', '--repl-diskless-sync-delay', '0'];
-
-/** Returns a free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** One `redis-server` with its own folder, and a port that stays the same after a restart. */
 export class RedisServer {
@@ -54,18 +45,23 @@ export class RedisServer {
     return server;
   }
 
+  /** The URL of a database, 0 to 15. */
+  url(database = 0): string {
+    return `redis://127.0.0.1:${this.port}/${database}`;
+  }
+
   get isRunning(): boolean {
     return this.child?.exitCode === null && this.child.signalCode === null;
   }
 
   /** Starts the server again after `kill`, with its data on disk. */
   async restart(): Promise<void> {
-    const { args = [], sentinel } = this.init;
+    const { args = [], program = 'redis-server', sentinel } = this.init;
     const file = path.join(this.folder, 'sentinel.conf');
     if (sentinel) writeFileSync(file, sentinel.join('\n'));
     const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const kind = sentinel ? [file, ...place, '--sentinel'] : [...place, ...SETTINGS, ...args];
-    const [command = '', ...rest] = [...TIED, 'redis-server', ...kind];
+    const [command = '', ...rest] = [...TIED, program, ...kind];
     const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
     this.child = child;
     running.add(child);
@@ -117,17 +113,4 @@ async function said(child: ChildProcess, words: string): Promise<void> {
       resolve();
     });
   });
-}
-
-const WAIT_MILLISECONDS = 30_000;
-
-/** Waits until a condition is true. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MILLISECONDS;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`It did not come about in time that ${what}.`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-  }
 }

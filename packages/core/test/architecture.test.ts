@@ -57,6 +57,9 @@ describe('a tree with invalid imports', () => {
       await mkdir(join(folder, 'node_modules/@holdfast'), { recursive: true });
       await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@holdfast', name), 'junction');
     }
+    const servers = { name: 'test-servers', exports: './src/index.ts' };
+    await write('apps/test-servers/package.json', JSON.stringify(servers));
+    await symlink(join(folder, 'apps/test-servers'), join(folder, 'node_modules/test-servers'), 'junction');
     await write('package.json', '{}');
     await write('node_modules/left-pad/package.json', '{"name":"left-pad","main":"dist/index.js"}');
     await write('node_modules/left-pad/dist/index.js', '');
@@ -87,7 +90,8 @@ describe('a tree with invalid imports', () => {
         "import '@holdfast/core'; import '@holdfast/core/store'; import '@holdfast/core/spending'; import '@holdfast/core/channel';",
       'packages/engine-w/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/runner-z/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
-      'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
+      'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing'; import 'test-servers';",
+      'apps/test-servers/src/index.ts': '',
       'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
     };
     for (const [path, line] of Object.entries(lines)) files[path] = `${files[path] ?? ''}\n${line}`;
@@ -142,6 +146,11 @@ describe('a tree with invalid imports', () => {
     ['conformance-below-adapters', 'packages/conformance/test/a.test.ts', "import '@holdfast/store-y';"],
     ['conformance-for-tests', 'packages/store-y/src/index.ts', "import '@holdfast/conformance';"],
     ['packages-below-apps', 'packages/driver-x/src/index.ts', "import '../../../apps/demo/src/main.ts';"],
+    [
+      'servers-for-tests',
+      'packages/store-y/src/index.ts',
+      "import '../../../apps/test-servers/src/index.ts';",
+    ],
     ['declared', 'packages/driver-x/src/index.ts', "import 'left-pad';"],
     ['resolvable', 'packages/driver-x/src/index.ts', "import type { A } from 'nowhere';"],
     ['no-cycles', `${core}/state/step.ts`, "import type { A } from './tool-execution.ts';"],

@@ -1,8 +1,8 @@
 import { engineCases } from '@holdfast/conformance';
 import type { EngineCase } from '@holdfast/conformance';
+import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { bullmqHarness } from './support/bullmq-harness.ts';
-import { RedisServer } from './support/redis-server.ts';
 
 let server: RedisServer;
 beforeAll(async () => {

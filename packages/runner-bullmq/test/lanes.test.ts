@@ -1,8 +1,8 @@
 import type { Advance, AdvanceResult } from '@holdfast/core/engine';
 import type { BullmqEngineOptions } from '@holdfast/runner-bullmq';
+import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openEngine } from './support/bullmq-harness.ts';
-import { RedisServer, until } from './support/redis-server.ts';
 
 let server: RedisServer;
 beforeAll(async () => {

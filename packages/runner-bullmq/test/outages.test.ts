@@ -1,9 +1,9 @@
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { AdvanceResult } from '@holdfast/core/engine';
 import { Redis } from 'ioredis';
+import { RedisServer, until } from 'test-servers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEngine } from './support/bullmq-harness.ts';
-import { RedisServer, until } from './support/redis-server.ts';
 
 const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
 async function startServer(...args: readonly string[]): Promise<RedisServer> {

@@ -1,8 +1,8 @@
 import type { EngineCase } from '@holdfast/conformance';
 import { engineCases } from '@holdfast/conformance';
+import { RedisCluster } from 'test-servers';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { bullmqHarness } from './support/bullmq-harness.ts';
-import { RedisCluster } from './support/redis-cluster.ts';
 
 let cluster: RedisCluster;
 beforeAll(async () => {

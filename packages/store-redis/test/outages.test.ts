@@ -1,7 +1,7 @@
 import { runThroughOutage } from '@holdfast/conformance/test';
 import { RedisSessionStore } from '@holdfast/store-redis';
+import { RedisServer } from 'test-servers';
 import { expect, test } from 'vitest';
-import { RedisServer } from './support/redis-server.ts';
 
 test('the outcome of a call is saved once when a server that stood still continues', async () => {
   const server = await RedisServer.start();

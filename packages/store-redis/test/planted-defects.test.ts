@@ -2,10 +2,10 @@ import { firstRed, plantedDefects } from '@holdfast/conformance/test';
 import type { StoreFaults } from '@holdfast/conformance';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { Redis } from 'ioredis';
+import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { harness } from './support/harness.ts';
 import { redisProxy } from './support/redis-proxy.ts';
-import { RedisServer } from './support/redis-server.ts';
 
 let server: RedisServer;
 let proxy: FaultProxy;

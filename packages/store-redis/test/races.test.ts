@@ -1,8 +1,8 @@
 import { withFact } from '@holdfast/conformance';
 import { hasErrorCode, SessionRuntime } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
+import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisServer } from './support/redis-server.ts';
 
 let server: RedisServer;
 let store: RedisSessionStore;

@@ -2,11 +2,10 @@ import { newSession } from '@holdfast/conformance';
 import type { AgentSession } from '@holdfast/core';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
+import { RedisCluster, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { channelHarness, entry, Recorder, testChannelConformance } from './support/channel-harness.ts';
 import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
-import { RedisCluster } from './support/redis-cluster.ts';
-import { until } from './support/redis-server.ts';
 
 let cluster: RedisCluster;
 let client: Cluster;

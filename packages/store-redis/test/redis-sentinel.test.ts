@@ -1,9 +1,9 @@
 import { newSession, withFact } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { harness, testConformance, newPrefix } from './support/harness.ts';
-import { RedisServer, until } from './support/redis-server.ts';
 
 const NAME = 'sessions';
 const servers: RedisServer[] = [];

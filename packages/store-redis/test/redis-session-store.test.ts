@@ -4,10 +4,10 @@ import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countCommands, harness, scans, testConformance } from './support/harness.ts';
 import { redisProxy } from './support/redis-proxy.ts';
-import { RedisServer } from './support/redis-server.ts';
 
 /** The URL of another server for the cases. The keys that the cases write begin with `holdfast-test-`. */
 const { REDIS_URL } = process.env;

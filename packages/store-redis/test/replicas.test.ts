@@ -2,10 +2,10 @@ import { newSession, withFact } from '@holdfast/conformance';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newPrefix } from './support/harness.ts';
 import { redisProxy } from './support/redis-proxy.ts';
-import { RedisServer, until } from './support/redis-server.ts';
 
 const servers: RedisServer[] = [];
 let replica: RedisServer;

@@ -1,8 +1,8 @@
 import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
+import { RedisServer, until } from 'test-servers';
 import { afterEach, expect, test } from 'vitest';
 import { Writer } from './support/harness.ts';
-import { RedisServer, until } from './support/redis-server.ts';
 
 let server: RedisServer;
 let store: RedisSessionStore;

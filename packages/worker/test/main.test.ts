@@ -6,10 +6,9 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RedisServer, until } from 'test-servers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AWS_ENV, startDynamoDb } from './support/dynamodb-server.ts';
-import { RedisServer } from './support/redis-server.ts';
-import { until } from './support/until.ts';
 import { AGENTS, WorkerProcess } from './support/worker-process.ts';
 
 type OpenStore = SessionStore & { close(): Promise<void> };
@@ -22,14 +21,16 @@ interface World {
   readonly redis: RedisServer | undefined;
 }
 
+const DURABLE = ['--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+
 type StoreKind = 'sqlite' | 'redis' | 'dynamodb';
 
 /** Opens a store in a folder, as a web process uses it. */
 async function openStore(kind: StoreKind, folder: string): Promise<Pick<World, 'store' | 'url' | 'redis'>> {
   if (kind === 'redis') {
-    const redis = await RedisServer.start(folder);
+    const redis = await RedisServer.start({ args: DURABLE });
     onTestFinished(() => redis.stop());
-    return { store: await RedisSessionStore.open({ url: redis.url }), url: redis.url, redis };
+    return { store: await RedisSessionStore.open({ url: redis.url() }), url: redis.url(), redis };
   }
   if (kind === 'dynamodb') {
     const { client, endpoint, stop } = await startDynamoDb();
@@ -75,7 +76,10 @@ const release = ({ folder }: World): void => writeFileSync(join(folder, 'release
 const response = async ({ runtime }: World, sessionId: string): Promise<string | undefined> =>
   (await runtime.get(sessionId)).state.finalResponse;
 const answered = (world: World, sessionId: string): Promise<void> =>
-  until(async () => (await world.runtime.info(sessionId)).executionStatus === 'completed');
+  until(
+    'the session is completed',
+    async () => (await world.runtime.info(sessionId)).executionStatus === 'completed',
+  );
 
 describe.each(['sqlite', 'redis', 'dynamodb'] as const)('%s', (kind) => {
   test('messages of another process are answered, and the worker says how it is', async () => {
@@ -106,7 +110,7 @@ describe.each(['sqlite', 'redis', 'dynamodb'] as const)('%s', (kind) => {
     const first = startWorker(world);
     const url = await first.url();
     const id = await enqueue(world, 'Print.');
-    await until(() => notes(world).includes('started'));
+    await until('the tool has started', () => notes(world).includes('started'));
     first.kill('SIGTERM');
     await first.logged('The worker stops.');
     const ready = await fetch(`${url}/health/ready`);
@@ -126,7 +130,7 @@ describe.each(['sqlite', 'redis', 'dynamodb'] as const)('%s', (kind) => {
     const world = await worldOf(kind);
     const first = startWorker(world, '--lease-seconds', '1');
     const id = await enqueue(world, 'Print.');
-    await until(() => notes(world).includes('started'));
+    await until('the tool has started', () => notes(world).includes('started'));
     first.kill('SIGKILL');
     expect(await first.ended).toEqual([null, 'SIGKILL']);
     release(world);
@@ -148,7 +152,7 @@ test.each<readonly [engine: string, args: readonly string[]]>([
   for (const worker of workers) await worker.url();
   const ids = await Promise.all(Array.from({ length: 20 }, () => enqueue(world, 'Hi.')));
   const printing = await enqueue(world, 'Print.');
-  await until(() => notes(world).includes('started'));
+  await until('the tool has started', () => notes(world).includes('started'));
   const dead = workers.find(({ pid }) => pid === Number(readFileSync(join(world.folder, 'pid'), 'utf8')));
   dead?.kill('SIGKILL');
   expect(await dead?.ended).toEqual([null, 'SIGKILL']);
@@ -163,7 +167,7 @@ test('a tool that runs too long ends with the worker, which exits with 0', async
   const world = await worldOf('sqlite');
   const worker = startWorker(world, '--stop-within-seconds', '0.2');
   await enqueue(world, 'Print.');
-  await until(() => notes(world).includes('started'));
+  await until('the tool has started', () => notes(world).includes('started'));
   worker.kill('SIGINT');
   expect(await worker.ended).toEqual([0, null]);
   const late = worker.lines.find(({ level }) => level === 'warn');
@@ -174,7 +178,7 @@ test('a second signal ends the process at once', async () => {
   const world = await worldOf('sqlite');
   const worker = startWorker(world);
   await enqueue(world, 'Print.');
-  await until(() => notes(world).includes('started'));
+  await until('the tool has started', () => notes(world).includes('started'));
   worker.kill('SIGTERM');
   await worker.logged('The worker stops.');
   worker.kill('SIGTERM');
@@ -189,11 +193,11 @@ test.each(['in-process', 'polling', 'bullmq'])(
     const worker = startWorker(world, '--engine', engine);
     const url = await worker.url();
     const status = async (page: string): Promise<number> => (await fetch(`${url}/health/${page}`)).status;
-    await world.redis?.stop();
-    await until(async () => (await status('ready')) === 503);
+    await world.redis?.kill();
+    await until('the worker is not ready', async () => (await status('ready')) === 503);
     expect(await status('live')).toBe(200);
-    await world.redis?.start();
-    await until(async () => (await status('ready')) === 200);
+    await world.redis?.restart();
+    await until('the worker is ready again', async () => (await status('ready')) === 200);
     const id = await enqueue(world, 'Hi.');
     await answered(world, id);
     worker.kill('SIGTERM');

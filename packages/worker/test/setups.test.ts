@@ -21,10 +21,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RedisServer, until } from 'test-servers';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { RedisServer } from './support/redis-server.ts';
-import { until } from './support/until.ts';
 
 const setups = fileURLToPath(new URL('../../../apps/examples/workers', import.meta.url));
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -69,7 +68,7 @@ async function portsOf(child: ChildProcess, count = 1): Promise<readonly string[
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ports = (): readonly string[] =>
     [...output.matchAll(/"The worker serves\.","port":(\d+)/g)].map(([, port = '']) => port);
-  await until(() => ports().length === count);
+  await until(`${count} workers serve`, () => ports().length === count);
   return ports();
 }
 
@@ -78,7 +77,10 @@ async function expectAnswer(store: SessionStore, engine?: Pick<ExecutionEngine, 
   const { sessionId } = await runtime.create({ definition: { name: 'assistant' } });
   await runtime.enqueue(sessionId, { type: 'message', content: 'What time is it?' });
   await engine?.wake(sessionId);
-  await until(async () => (await runtime.info(sessionId)).executionStatus === 'completed');
+  await until(
+    'the session is completed',
+    async () => (await runtime.info(sessionId)).executionStatus === 'completed',
+  );
   expect((await runtime.get(sessionId)).state.finalResponse).toBe('I have looked at the clock.');
   await store.close();
 }
@@ -132,9 +134,9 @@ test('the commands of compose.yaml run, and its health check sees when the worke
   const { redis, worker } = services;
   expect(worker.deploy).toEqual({ replicas: 3 });
   expect(secondsOf(worker.stop_grace_period)).toBeGreaterThan(STOP_SECONDS);
-  const server = await RedisServer.start(folder, redis.command.slice(1));
+  const server = await RedisServer.start({ args: redis.command.slice(1) });
   onTestFinished(() => server.stop());
-  const env = { ...worker.environment, HOLDFAST_STORE: server.url, HOLDFAST_PORT: '0' };
+  const env = { ...worker.environment, HOLDFAST_STORE: server.url(), HOLDFAST_PORT: '0' };
   const child = start(folder, worker.command, env);
   const [port = ''] = await portsOf(child);
   const check = async (): Promise<unknown> => {
@@ -150,8 +152,8 @@ test('the commands of compose.yaml run, and its health check sees when the worke
     return code;
   };
   expect(await check()).toBe(0);
-  const engine = new BullmqEngine({ connection: { url: server.url } });
-  await expectAnswer(await RedisSessionStore.open({ url: server.url }), engine);
+  const engine = new BullmqEngine({ connection: { url: server.url() } });
+  await expectAnswer(await RedisSessionStore.open({ url: server.url() }), engine);
   await engine.close();
   await expectStop(child);
   expect(await check()).toBe(1);

@@ -2,8 +2,8 @@ import { createAgentLoop, MemorySessionStore, SessionRuntime } from '@holdfast/c
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { LogFields, LogLevel } from '@holdfast/worker';
 import { startWorker } from '@holdfast/worker';
+import { until } from 'test-servers';
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from './support/until.ts';
 
 const store = new MemorySessionStore();
 const agents = { clerk: createAgentLoop({ driver: scriptedDriver('Hello.', 'Hello.', 'Hello.') }) };
@@ -13,8 +13,11 @@ test('a worker in this process answers, and stops without closing the store', as
   const worker = await startWorker({ runtime, store, sweepSeconds: 0.05, port: 0 });
   const { sessionId } = await runtime.create({ definition: { name: 'clerk' } });
   await runtime.enqueue(sessionId, { type: 'message', content: 'Hi.' });
-  await until(async () => (await runtime.info(sessionId)).executionStatus === 'completed');
-  await until(() => worker.engine.metrics?.().advances.finished === 1);
+  await until(
+    'the session is completed',
+    async () => (await runtime.info(sessionId)).executionStatus === 'completed',
+  );
+  await until('the advance is counted', () => worker.engine.metrics?.().advances.finished === 1);
   await worker.stop({ withinSeconds: 5 });
   expect(await store.workers()).toEqual([]);
   await expect(fetch(`http://127.0.0.1:${String(worker.port)}/health/live`)).rejects.toThrow('fetch failed');
@@ -55,7 +58,7 @@ test('a store that does not reply in time makes the worker not ready; a failing 
     { status: 'not ready', reason: 'The store does not reply within 2 seconds.' },
   ]);
   answers.reject(Object.assign(new Error('Down.'), { code: 'STORE_UNAVAILABLE' }));
-  await until(() => lines.some(([level]) => level === 'error'));
+  await until('an error is logged', () => lines.some(([level]) => level === 'error'));
   expect(lines.filter(([level]) => level === 'error')).toEqual([
     ['error', 'The sweep failed. It is repeated.', { error: 'Down.', code: 'STORE_UNAVAILABLE' }],
   ]);

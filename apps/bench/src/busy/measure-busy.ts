@@ -6,7 +6,7 @@ import { Job } from '../loop/job.ts';
 import { median } from '../measure.ts';
 import { cpuSince } from '../process.ts';
 import type { Metrics } from '../results.ts';
-import { RedisServer } from '../stores/redis-server.ts';
+import { describeServer, startRedis } from '../stores/redis-server.ts';
 import type { RunStep } from '../stores/store-peer.ts';
 import { StoreRun } from '../stores/store-run.ts';
 import type { BusyName, BusyPeer } from './busy-peers.ts';
@@ -42,7 +42,7 @@ export interface BusyCosts {
 /** Has many sessions work at once in a store, in a process that does nothing else. */
 export async function measureBusy({ name, sessions, waves }: BusyOptions): Promise<BusyCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await RedisServer.start(folder);
+  const server = await startRedis();
   try {
     const place = { url: server.url(0), folder: join(folder, 'store') };
     mkdirSync(place.folder);
@@ -54,7 +54,7 @@ export async function measureBusy({ name, sessions, waves }: BusyOptions): Promi
     for (let count = 0; count < waves; count++) measured.push(await bench.wave());
     floor.close();
     await peer.close();
-    return { server: await server.describe(), metrics: mediansOf(measured) };
+    return { server: await describeServer(server), metrics: mediansOf(measured) };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { machine } from '../process.ts';
 import { inUnit, reportTable } from '../report.ts';
-import { RedisServer } from '../stores/redis-server.ts';
+import { describeServer, startRedis } from '../stores/redis-server.ts';
 import type { CapacityFigures, IdleFigures } from './measure-capacity.ts';
 import { CapacityBench } from './measure-capacity.ts';
 
@@ -18,19 +15,16 @@ const IDLE: Readonly<Record<keyof IdleFigures, string>> = {
 /** Fills a store with suspended sessions, half of them with a timer in the queue, and prints what they cost. */
 export async function benchCapacity(sessions: number): Promise<void> {
   console.log(`\n# Capacity: ${sessions} suspended sessions\n\n${machine()}`);
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  for (const name of ['store', 'queue']) mkdirSync(join(folder, name));
-  const store = await RedisServer.start(join(folder, 'store'));
-  const queue = await RedisServer.start(join(folder, 'queue'));
+  const store = await startRedis();
+  const queue = await startRedis();
   try {
     const bench = await CapacityBench.start({ store, queue });
     report(await bench.measure(sessions, (phase) => console.error(`capacity: ${phase}`)));
     await bench.close();
-    console.log(`\n${machine()}\n\nServer: ${await store.describe()}`);
+    console.log(`\n${machine()}\n\nServer: ${await describeServer(store)}`);
   } finally {
     await store.stop();
     await queue.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SessionRuntime } from '@holdfast/core';
 import { BullmqEngine } from '@holdfast/runner-bullmq';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Queue } from 'bullmq';
-import { RedisServer } from '../stores/redis-server.ts';
+import type { RedisServer } from 'test-servers';
+import { startRedis } from '../stores/redis-server.ts';
 import type { AgentsTask } from './engine-agents.ts';
 import { EngineAgents, scheduleOf } from './engine-agents.ts';
 import type { WorkerReport, WorkerTask } from './engine-task.ts';
@@ -71,12 +69,7 @@ export class EngineSite {
     options: SiteOptions,
     work: (site: EngineSite) => Promise<Result>,
   ): Promise<Result> {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-    for (const name of ['store', 'queue']) mkdirSync(join(folder, name));
-    const servers = [
-      await RedisServer.start(join(folder, 'store')),
-      await RedisServer.start(join(folder, 'queue')),
-    ] as const;
+    const servers = [await startRedis(), await startRedis()] as const;
     const site = new EngineSite(options, servers, await RedisSessionStore.open({ url: servers[0].url(0) }));
     try {
       while (site.workers.length < options.processes) await site.addWorker();
@@ -84,7 +77,6 @@ export class EngineSite {
     } finally {
       await Promise.all(site.workers.map((worker) => worker.stop()));
       for (const close of site.closers) await close();
-      rmSync(folder, { recursive: true, force: true });
     }
   }
 

@@ -6,7 +6,7 @@ import { PollingEngine } from '@holdfast/core/engine';
 import { median } from '../measure.ts';
 import { machine } from '../process.ts';
 import { inUnit, reportTable } from '../report.ts';
-import { RedisServer } from '../stores/redis-server.ts';
+import { startRedis } from '../stores/redis-server.ts';
 import type { PollingParts, PollingPlace } from './polling-agent.ts';
 import { AGENT, newRuntime, openPollingPlace, STEPS } from './polling-agent.ts';
 import { PollingWorkers } from './polling-workers.ts';
@@ -77,7 +77,7 @@ async function measureAt(
     `polling: ${init.store}, ${count} workers, ${init.hasChannel ? 'with' : 'without'} a channel`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = init.store === 'redis' ? await RedisServer.start(folder) : undefined;
+  const server = init.store === 'redis' ? await startRedis() : undefined;
   const place: PollingPlace = { ...init, location: server?.url(0) ?? join(folder, 'sessions.db') };
   const parts = await openPollingPlace(place);
   const workers = await PollingWorkers.start(count, place);

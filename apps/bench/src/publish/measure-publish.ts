@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { cpuSince } from '../process.ts';
 import type { Metrics } from '../results.ts';
 import { commandTimes } from '../stores/counters.ts';
-import { RedisServer } from '../stores/redis-server.ts';
+import { describeServer, startRedis } from '../stores/redis-server.ts';
 import type { PublishName, PublishPeer, StreamJob } from './publish-peers.ts';
 import { openPublishPeer } from './publish-peers.ts';
 
@@ -37,7 +37,7 @@ export interface PublishCosts {
 /** Streams responses in a process that does nothing else. */
 export async function measurePublish({ name, isPaced, streams }: PublishOptions): Promise<PublishCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await RedisServer.start(folder);
+  const server = await startRedis();
   const peer = await openPublishPeer(name, { url: server.url(0), folder });
   try {
     const pieces = Array.from({ length: DELTAS }, (_, index) => `tok${index % 1_000} `);
@@ -45,7 +45,7 @@ export async function measurePublish({ name, isPaced, streams }: PublishOptions)
     const job = { pieces, seconds: isPaced ? PACED_SECONDS : 0 };
     const metrics = await serverCosts(server.url(0), () => costsOf(peer, job, streams));
     const each = Object.entries(metrics).map(([metric, value]) => [metric, value / streams]);
-    return { server: await server.describe(), metrics: Object.fromEntries(each) };
+    return { server: await describeServer(server), metrics: Object.fromEntries(each) };
   } finally {
     await peer.close();
     await server.stop();

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentSession } from '@holdfast/core';
 import { Redis } from 'ioredis';
+import type { RedisServer } from 'test-servers';
 import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
 import { stateAfter } from '../states.ts';
 import { commandTimes } from './counters.ts';
-import { RedisServer } from './redis-server.ts';
+import { describeServer, startRedis } from './redis-server.ts';
 import { openSessionStore } from './session-stores.ts';
 import type { StorePeer } from './store-peer.ts';
 import { STORES } from './store-peers.ts';
@@ -50,11 +51,11 @@ export interface RedisCosts {
 /** Measures what Redis itself does, on a server that does nothing else. */
 export async function measureRedis({ runs, steps, seed }: RedisOptions): Promise<RedisCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await RedisServer.start(folder);
+  const server = await startRedis();
   const bench = new RedisBench(server, folder, await StoreRun.of(steps), shuffler(seed));
   try {
     return {
-      server: await server.describe(),
+      server: await describeServer(server),
       times: await bench.timesInTurns(runs),
       serverTimes: await bench.serverTimes(runs),
       blocked: await bench.longestOfLoad(),

@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { RedisServer } from 'test-servers';
 import { shuffler } from '../shuffle.ts';
 import type { Counters, Counts } from './counters.ts';
 import { FileCounters, RedisCounters } from './counters.ts';
-import { RedisServer } from './redis-server.ts';
+import { startRedis } from './redis-server.ts';
 import type { RunStep, StorePeer, StorePlace } from './store-peer.ts';
 import type { StoreEntry, StoreName } from './store-peers.ts';
 import { STORES } from './store-peers.ts';
@@ -59,7 +60,7 @@ export interface SavesOptions {
  */
 export async function measureSaves({ names, steps, warmUp, seed }: SavesOptions): Promise<RunCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await RedisServer.start(folder);
+  const server = await startRedis();
   try {
     const shuffle = shuffler(seed);
     await saveRun(names, server, join(folder, 'warm-up'), await StoreRun.of(warmUp), shuffle);

@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RedisServer } from 'test-servers';
 import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
-import { RedisServer } from '../stores/redis-server.ts';
+import { describeServer, startRedis } from '../stores/redis-server.ts';
 import type { Conversation, TurnName, TurnPeer } from './turn-peers.ts';
 import { openTurnPeer } from './turn-peers.ts';
 
@@ -49,7 +50,7 @@ export function turnKey(name: TurnName, size: Size): string {
 /** Has all of them take a turn in short and in long conversations, every time in another order. */
 export async function measureTurns({ names, conversations, seed }: TurnOptions): Promise<TurnCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await RedisServer.start(folder);
+  const server = await startRedis();
   try {
     const peers = await opened(names, server, folder);
     const subjects = peers.flatMap(([name, peer]) =>
@@ -61,7 +62,7 @@ export async function measureTurns({ names, conversations, seed }: TurnOptions):
     }
     for (const [, peer] of peers) await peer.close();
     const times = subjects.map(({ name, size, times }) => [turnKey(name, size), timesOf(times)]);
-    return { server: await server.describe(), times: Object.fromEntries(times) };
+    return { server: await describeServer(server), times: Object.fromEntries(times) };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { AgentSession, assistantMessage, userMessage } from '@holdfast/core';
+import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
-import { until } from '../world.ts';
 import { CHAT_STORES, EFFORT, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld, SESSION_ID } from './support/chat-world.ts';
 import { CountedPage } from './support/counted-page.ts';

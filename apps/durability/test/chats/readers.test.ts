@@ -1,6 +1,6 @@
+import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { ChannelCounts } from '../../src/chats/counted-channel.ts';
-import { until } from '../world.ts';
 import { ChatReply, messageBody } from './support/chat-client.ts';
 import { EFFORT, SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';

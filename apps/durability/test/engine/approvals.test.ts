@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pendingApprovals } from '@holdfast/core';
+import { until } from 'test-servers';
 import { expect, test } from 'vitest';
-import { forEachOf, until } from '../world.ts';
+import { forEachOf } from '../world.ts';
 import type { World } from '../world.ts';
 import { randomFrom } from '../random.ts';
 import { isIdle } from '../endings.ts';

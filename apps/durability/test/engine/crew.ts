@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 export class Crew {
   /** The number of workers that their own sessions killed. */
   deaths = 0;
-  /** What workers printed as errors, and their ends with an error. */
+  /** The error output of the workers, and the exit codes of those that failed. */
   private readonly surprises: string[] = [];
   private readonly world: World;
   private readonly settings: Parameters<World['start']>[1];

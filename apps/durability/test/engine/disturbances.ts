@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { RedisServer } from 'test-servers';
 import { thawLater } from '../freezes.ts';
 import type { Crew } from './crew.ts';
-import type { QueueServer } from './queue-server.ts';
 
-/** What a soak disturbs. */
+/** The workers and the server that a soak disturbs. */
 export interface Disturbed {
   readonly crew: Crew;
   readonly crewSize: number;
-  readonly server: QueueServer;
+  readonly server: RedisServer;
   /** The file of the provider's outage. */
   readonly outageFile: string;
   readonly random: (below: number) => number;
@@ -18,7 +18,7 @@ export interface Disturbed {
 export class Disturbances {
   readonly counts = { killed: 0, frozen: 0, terminated: 0, restarts: 0, outages: 0 };
   private readonly disturbed: Disturbed;
-  /** What will end by itself. */
+  /** Disturbances that end by themselves, such as a freeze. */
   private readonly pending: Promise<unknown>[] = [];
   private isQueueDown = false;
   private isProviderDown = false;

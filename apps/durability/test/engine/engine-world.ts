@@ -1,3 +1,5 @@
+import { until } from 'test-servers';
+import type { RedisServer } from 'test-servers';
 import { expect, onTestFinished } from 'vitest';
 import { KINDS } from '../../src/agent.ts';
 import type { Kind, Plan } from '../../src/agent.ts';
@@ -5,8 +7,8 @@ import { problemsOf } from '../checks.ts';
 import { changed, isIdle, repeated } from '../endings.ts';
 import { TESTED_STORES } from '../servers.ts';
 import type { WorkerProcess } from '../worker-process.ts';
-import { until, World } from '../world.ts';
-import { QueueServer } from './queue-server.ts';
+import { World } from '../world.ts';
+import { newQueue, startQueueServer } from './queue-server.ts';
 
 /** Workers of a test: few sweeps, so that the engine does the work. */
 export const SETTINGS = { pace: 20, leaseSeconds: 0.5, sweepSeconds: 60 } as const;
@@ -14,7 +16,7 @@ export const SETTINGS = { pace: 20, leaseSeconds: 0.5, sweepSeconds: 60 } as con
 /** A world whose workers learn from a queue of the work, with servers of its own. */
 export interface EngineWorld {
   readonly world: World;
-  readonly server: QueueServer;
+  readonly server: RedisServer;
   /** The location of the queue. */
   readonly queue: string;
 }
@@ -24,8 +26,8 @@ export async function engineWorldOf(storeName: string): Promise<EngineWorld> {
   const store = TESTED_STORES.find(({ name }) => name === storeName);
   if (store === undefined) throw new Error(`There is no store "${storeName}".`);
   const { newLocation, stop } = await store.start();
-  const server = await QueueServer.start();
-  const queue = server.newQueue();
+  const server = await startQueueServer();
+  const queue = newQueue(server);
   const world = await World.of(storeName, newLocation, queue);
   onTestFinished(async () => {
     await world.close();

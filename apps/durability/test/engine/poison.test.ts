@@ -1,7 +1,7 @@
+import { until } from 'test-servers';
 import { expect, inject, test } from 'vitest';
 import { randomFrom } from '../random.ts';
 import type { WorkerProcess } from '../worker-process.ts';
-import { until } from '../world.ts';
 import type { World } from '../world.ts';
 import { isIdle } from '../endings.ts';
 import { engineWorldOf, SETTINGS } from './engine-world.ts';

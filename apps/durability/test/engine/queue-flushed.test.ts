@@ -1,5 +1,5 @@
+import { until } from 'test-servers';
 import { expect, test } from 'vitest';
-import { until } from '../world.ts';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
 import { flushQueue } from './queue-server.ts';
 

@@ -1,56 +1,15 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { RedisServer } from 'test-servers';
 import { newRedisClient } from '../../src/redis.ts';
-import { freePort } from '../servers.ts';
 
-/** A redis-server with an append-only file, which can be killed and started again at the same port. */
-export class QueueServer {
-  private readonly port: number;
-  private readonly folder: string;
-  private server: ChildProcess | undefined;
+/** Starts a server for queues, with an append-only file. */
+export async function startQueueServer(): Promise<RedisServer> {
+  return RedisServer.start({ args: ['--appendonly', 'yes'] });
+}
 
-  private constructor(port: number, folder: string) {
-    this.port = port;
-    this.folder = folder;
-  }
-
-  static async start(): Promise<QueueServer> {
-    const server = new QueueServer(await freePort(), await mkdtemp(join(tmpdir(), 'holdfast-queue-')));
-    await server.restart();
-    return server;
-  }
-
-  /** Returns the location of an empty queue. */
-  newQueue(): string {
-    return `redis://127.0.0.1:${this.port}#${randomUUID()}`;
-  }
-
-  /** Starts the server, with the data on its disk. */
-  async restart(): Promise<void> {
-    const place = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
-    const options = [...place, '--save', '', '--appendonly', 'yes'];
-    const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-    this.server = server;
-    for await (const text of server.stdout) if (String(text).includes('Ready to accept connections')) break;
-    server.stdout.resume();
-  }
-
-  async kill(): Promise<void> {
-    const { server } = this;
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-  }
-
-  async stop(): Promise<void> {
-    await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
-  }
+/** Returns the location of an empty queue. */
+export function newQueue({ port }: RedisServer): string {
+  return `redis://127.0.0.1:${port}#${randomUUID()}`;
 }
 
 /** Deletes all keys of a queue. Returns their number. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from 'test-servers';
 import { expect, test } from 'vitest';
-import { until } from '../world.ts';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);

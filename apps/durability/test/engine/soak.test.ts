@@ -26,7 +26,7 @@ class Begun {
   readonly plans: Plan[] = [];
   readonly parents: ParentPlan[] = [];
   readonly poisons: Plan[] = [];
-  /** What begins; it waits while the queue is down. */
+  /** The sessions that begin now. While the queue is down, their wake-ups wait. */
   private readonly beginning: Promise<void>[] = [];
   private readonly world: World;
   private readonly random: (below: number) => number;
@@ -63,7 +63,7 @@ class Begun {
     await Promise.all(this.beginning);
   }
 
-  /** Returns what is wrong with the sessions that have ended. */
+  /** Returns the problems of the sessions that have ended. */
   async problems(): Promise<readonly string[]> {
     const { world, plans, parents, poisons } = this;
     const children = parents.flatMap((plan) => plan.children);

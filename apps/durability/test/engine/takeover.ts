@@ -1,8 +1,8 @@
+import { until } from 'test-servers';
 import type { Plan } from '../../src/agent.ts';
 import { QUEUE_TIMES } from '../../src/engine/queue.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
-import { until } from '../world.ts';
 
 /** After so many seconds at most another worker has the sessions of a dead one, with one second for the machine. */
 export const RECOVERY_SECONDS = QUEUE_TIMES.lockSeconds + 2 * QUEUE_TIMES.stalledSeconds + 1;

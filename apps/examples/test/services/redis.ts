@@ -1,26 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { RedisServer } from 'test-servers';
 import type { Service } from './service.ts';
 
-/** A Redis server on a socket of its own. */
+/** A Redis server with a port of its own. */
 export async function startRedis(): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
-  const socket = join(folder, 'redis.sock');
-  const options = ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', folder];
-  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const end = once(server, 'exit');
-  for await (const text of server.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false }))
-    if (String(text).includes('ready to accept')) break;
-  return {
-    env: { REDIS_URL: socket },
-    async close() {
-      server.stdout.resume();
-      server.kill();
-      await end;
-      await rm(folder, { recursive: true });
-    },
-  };
+  const server = await RedisServer.start();
+  return { env: { REDIS_URL: server.url() }, close: () => server.stop() };
 }

@@ -1,8 +1,8 @@
+import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';
-import { RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
 beforeAll(async () => {

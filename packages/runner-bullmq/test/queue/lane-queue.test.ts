@@ -1,8 +1,8 @@
+import { freePort, RedisServer } from 'test-servers';
 import { expect, test } from 'vitest';
 import { LaneQueue } from '../../src/queue/lane-queue.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';
-import { freePort, RedisServer } from '../support/redis-server.ts';
 
 test('a lane that is opened while its server is down works when the server runs', async () => {
   const port = await freePort();

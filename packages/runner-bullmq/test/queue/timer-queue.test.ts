@@ -1,8 +1,8 @@
+import { RedisServer } from 'test-servers';
 import { expect, test } from 'vitest';
 import { TimerQueue } from '../../src/queue/timer-queue.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';
-import { RedisServer } from '../support/redis-server.ts';
 
 test('timers close while their server is down', async () => {
   const server = await RedisServer.start();

@@ -1,8 +1,8 @@
 import type { AdvanceResult } from '@holdfast/core/engine';
+import { RedisServer } from 'test-servers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { queueReport } from '../../src/server/queue-report.ts';
 import { openEngine } from '../support/bullmq-harness.ts';
-import { RedisServer } from '../support/redis-server.ts';
 
 const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
 

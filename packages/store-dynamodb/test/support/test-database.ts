@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import {
   CreateTableCommand,
@@ -13,7 +10,7 @@ import {
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
 import type { DynamoDbTableOptions, TableOptions } from '@holdfast/store-dynamodb';
-import dynalite from 'dynalite';
+import { DynamoDbServer } from 'test-servers';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { dynamoDbProxy } from './dynamodb-proxy.ts';
 import { RequestProxy } from './request-proxy.ts';
@@ -48,7 +45,8 @@ export interface TestDatabase {
  */
 export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): TestDatabase {
   const { DYNAMODB_ENDPOINT } = process.env;
-  const opened: { server?: Server; endpoint?: string; proxy?: RequestProxy; faults?: FaultProxy } = {};
+  const opened: { server?: DynamoDbServer; endpoint?: string; proxy?: RequestProxy; faults?: FaultProxy } =
+    {};
   const clients: DynamoDBClient[] = [];
   const tables: string[] = [];
   const running = <T>(found: T | undefined): T => {
@@ -85,10 +83,8 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
   beforeAll(async () => {
     let endpoint = DYNAMODB_ENDPOINT;
     if (endpoint === undefined) {
-      opened.server = dynalite({ createTableMs: 0 });
-      opened.server.listen(0, '127.0.0.1');
-      await once(opened.server, 'listening');
-      endpoint = `http://127.0.0.1:${(opened.server.address() as AddressInfo).port}`;
+      opened.server = await DynamoDbServer.start();
+      ({ endpoint } = opened.server);
     }
     opened.endpoint = endpoint;
     opened.proxy = await RequestProxy.to(endpoint);
@@ -105,10 +101,7 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     for (const TableName of left) await client().send(new DeleteTableCommand({ TableName }));
     for (const made of clients) made.destroy();
     await Promise.all([proxy().close(), faults().close()]);
-    if (opened.server) {
-      opened.server.closeAllConnections();
-      await new Promise((resolve) => void opened.server?.close(resolve));
-    }
+    await opened.server?.stop();
     expect(operations).not.toContain('Scan');
   });
 

@@ -1,7 +1,7 @@
 import { RedisSessionChannel } from '@holdfast/store-redis';
+import { RedisServer, until } from 'test-servers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { entry, Recorder } from '../support/channel-harness.ts';
-import { RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let channels: RedisSessionChannel[];

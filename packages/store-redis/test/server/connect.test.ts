@@ -1,9 +1,9 @@
 import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { freePort, until } from 'test-servers';
 import { expect, test } from 'vitest';
 import { newPrefix, testServer } from '../support/harness.ts';
-import { freePort, until } from '../support/redis-server.ts';
 
 const redis = testServer();
 

@@ -3,8 +3,8 @@ import type { AgentSession } from '@holdfast/core';
 import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { RedisServer } from 'test-servers';
 import { afterEach, expect, test } from 'vitest';
-import { RedisServer } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let client: Redis;

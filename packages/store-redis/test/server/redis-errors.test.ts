@@ -1,8 +1,8 @@
 import { newSession, withFact } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
+import { freePort, RedisServer, until } from 'test-servers';
 import { afterEach, expect, test } from 'vitest';
-import { freePort, RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let client: Redis;

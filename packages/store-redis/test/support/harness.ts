@@ -5,8 +5,8 @@ import type { AgentSession, SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
 import { Cluster, Redis } from 'ioredis';
+import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, test } from 'vitest';
-import { RedisServer } from './redis-server.ts';
 
 /** Returns a new prefix, so that a test does not read the keys of other tests. */
 export function newPrefix(): string {

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { BrowserContext, Page } from 'playwright-core';
+import { until } from 'test-servers';
 import type { Shown } from '../../../src/chats/page/chat-view.tsx';
-import { until } from '../../world.ts';
 
 /** A tab with a chat. */
 export class ChatPage {

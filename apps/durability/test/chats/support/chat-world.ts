@@ -8,10 +8,10 @@ import { withoutSteered } from '@holdfast/ui-ai-sdk/transport';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
 import type { UIMessage } from 'ai';
 import type { Browser, BrowserContext } from 'playwright-core';
+import { until } from 'test-servers';
 import { expect, vi } from 'vitest';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
-import { until } from '../../world.ts';
 import { ChatPage, json } from './chat-page.ts';
 import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 

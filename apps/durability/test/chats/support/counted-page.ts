@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react';
 import { HoldfastChatTransport } from '@holdfast/ui-ai-sdk/transport';
 import type { UIMessage } from 'ai';
-import { until } from '../../world.ts';
+import { until } from 'test-servers';
 
 /** A page without a browser that counts the bytes of the bodies that it receives. */
 export class CountedPage implements Disposable {
