@@ -227,5 +227,6 @@ export class DueSessions implements WakeUpQueue {
     if (++this.losses < MAX_LOSSES) return;
     for (const [sessionId, candidate] of this.candidates)
       if ('due' in candidate) this.candidates.delete(sessionId);
+    if (this.pages < MAX_PAGES) this.mustLook = true;
   }
 }

@@ -89,6 +89,19 @@ test('two engines on one store share a backlog, and advance each session once', 
   expect(both.every(({ ids }) => ids.length > 0)).toBe(true);
 });
 
+test('a worker that loses sessions to another one looks at the store again, without a poll', async () => {
+  const names = Array.from({ length: 10 }, (_, index) => `session ${index}`);
+  const { store, clock, runtime } = await world(...names);
+  let looks = 0;
+  const contested = withCall(store, 'due', async (query) => {
+    const page = await store.due(query);
+    if (looks++ < 2) for (const due of page.sessions.slice(0, 3)) await store.takeDue(due, 60);
+    return page;
+  });
+  const { ids } = await served({ store: contested, clock }, (id, options) => runtime.advance(id, options));
+  expect(ids.toSorted()).toEqual(names.slice(6));
+});
+
 describe('a wake-up in a process that does not serve', () => {
   test('reaches the worker of another process at once through the channel', async () => {
     const { store, clock, runtime, ask } = await world();
