@@ -22,6 +22,7 @@ export type {
   LoadOptions,
   OwnerOptions,
   RenewedClaim,
+  ReleaseOptions,
   RenewOptions,
   SessionClaim,
   UnreadableItem,
@@ -50,6 +51,7 @@ export type {
   RecordChange,
   SessionBackend,
   StoredItem,
+  NeededSession,
   StoredSession,
 } from './session/store/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';

@@ -116,16 +116,20 @@ test('the consumption of the work on a session', async () => {
     ['BatchWriteItem', 4],
   ]);
   // A change of the head alone needs no entry of the log.
-  await store.save(saved, { base: saved, epoch: claim.epoch });
+  const base = await store.save(saved, { base: saved, epoch: claim.epoch });
   expect(costOf()).toEqual([['A', 1]]);
 
+  await store.renew(claim, { leaseSeconds: 60, base });
+  expect(costOf()).toEqual([['A', 1]]);
   await store.renew(claim, { leaseSeconds: 60 });
   expect(costOf()).toEqual([
     ['GetItem', 1],
     ['A', 1],
   ]);
-  await store.release(claim);
+  // Another call has written since the store has returned the base. DynamoDB counts a unit for the refused condition.
+  await store.release(claim, { base });
   expect(costOf()).toEqual([
+    ['A', 0],
     ['GetItem', 1],
     ['A', 1],
   ]);
@@ -164,7 +168,7 @@ test('a step of 2 KB in the session of an owner consumes 3 write units of the ta
     [['GetItem', 1], ['Query', 1], flip], // the runtime does not know the session yet
     [entry, flip],
     [entry, flip],
-    [['GetItem', 1], flip],
+    [flip],
   ];
   const steps = Array.from({ length: STEPS }, () => step).flat();
   expect(consumed).toEqual([claim, begin, steps, end, release].flat());

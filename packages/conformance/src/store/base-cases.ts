@@ -57,6 +57,45 @@ const known = [
     await assert.rejects(store.claim('a', { ...BEN, base }), { code: 'SESSION_NOT_FOUND' });
     assert.equal(await store.load('a', { base }), undefined);
   }),
+  storeCase('a renewal and a release with an outdated base see new items', async ({ store, created }) => {
+    await created('a');
+    const { claim, session: base } = await store.claim('a', ADA);
+    await store.enqueue('a', { id: 'i', content: 1 });
+    const renewed = await store.renew(claim, { leaseSeconds: 60, base });
+    assert.deepEqual(
+      renewed.inbox.map(({ id }) => id),
+      ['i'],
+    );
+    await store.enqueue('a', { id: 'j', content: 2 });
+    assert.equal(await store.release(renewed.claim, { onlyIfIdle: true, base }), false);
+    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY' });
+    assert.equal(await store.release(renewed.claim, { base }), true);
+    const { inbox, claim: next } = await store.claim('a', BEN);
+    assert.deepEqual([inbox.map(({ id }) => id), next.epoch], [['i', 'j'], 2]);
+  }),
+  storeCase('a base does not allow a renewal or a release of a lost claim', async (context) => {
+    const { store, clock, created } = context;
+    await created('a');
+    const { claim, session: base } = await store.claim('a', ADA);
+    clock.time += 60_000;
+    const { claim: next } = await store.claim('a', BEN);
+    const renewal = store.renew(claim, { leaseSeconds: 60, base });
+    await assert.rejects(renewal, { code: 'SESSION_CONFLICT', kind: 'fenced' });
+    for (const onlyIfIdle of [true, false])
+      assert.equal(await store.release(claim, { onlyIfIdle, base }), false);
+    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
+    assert.equal(await store.release(next, { base }), true);
+  }),
+  storeCase('a renewal and a release with the base of another session', async ({ store, created }) => {
+    const base = await created('b');
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    const renewed = await store.renew(claim, { leaseSeconds: 60, base });
+    assert.equal(renewed.claim.sessionId, 'a');
+    assert.equal(await store.release(renewed.claim, { base }), true);
+    assert.deepEqual((await store.load('b'))?.toJSON(), base.toJSON());
+    assert.equal((await store.claim('b', BEN)).claim.epoch, 1);
+  }),
 ];
 
 /**

@@ -12,7 +12,7 @@ import type { SessionStoreHarness, StoreCost } from './store-case.ts';
 
 /**
  * The operations that are measured. Each works on a session of 100 messages of 1 KB that the store has returned in this
- * process.
+ * process. Saves, `renew` and `release` pass it as base, as `SessionRuntime` does.
  */
 export type MeasuredOperation =
   | 'create'
@@ -24,8 +24,8 @@ export type MeasuredOperation =
   | 'save a message of 1 KB'
   | 'save a step'
   | 'renew'
-  | 'enqueue'
   | 'release'
+  | 'enqueue'
   | 'list a page of one'
   | 'due';
 
@@ -70,9 +70,9 @@ const OPERATIONS: Readonly<Record<MeasuredOperation, (subject: Subject) => Promi
   'save a message of 1 KB': (subject) =>
     save(subject, (base) => base.state.withUserMessage(KILOBYTE, FIRST, START)),
   'save a step': (subject) => save(subject, (base) => nextStep(base.state)),
-  renew: ({ store, claim }) => store.renew(claimed(claim), { leaseSeconds: 60 }),
+  renew: ({ store, base, claim }) => store.renew(claimed(claim), { leaseSeconds: 60, base }),
+  release: ({ store, base, claim }) => store.release(claimed(claim), { base }),
   enqueue: ({ store, base }) => store.enqueue(base.sessionId, { id: ITEM, content: { type: 'stop' } }),
-  release: ({ store, claim }) => store.release(claimed(claim)),
   'list a page of one': ({ store }) => store.list({ limit: 1 }),
   due: ({ store }) => store.due({ limit: 1 }),
 };

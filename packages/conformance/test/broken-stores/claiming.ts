@@ -58,6 +58,24 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
   'ignores how long sessions have been due': {
     store: (store) => ({ due: (query) => store.due({ ...query, dueForSeconds: undefined }) }),
   },
+  'ignores new items in a release with a base': {
+    store: (store) => ({
+      release: (claim, { base, ...options } = {}) => store.release(claim, base ? { base } : options),
+    }),
+  },
+  'ignores new items in a renewal with a base': {
+    store: (store) => ({
+      renew: async (claim, options) => {
+        const renewed = await store.renew(claim, options);
+        return options.base ? { ...renewed, inbox: [], unreadable: [] } : renewed;
+      },
+    }),
+  },
+  'answers that a lost claim with a base was released': {
+    store: (store) => ({
+      release: async (claim, options) => (await store.release(claim, options)) || options?.base !== undefined,
+    }),
+  },
   'forgets the worker of a claim': keeping((after) => ({ ...after, lease: undefined })),
   'grants a claim to every worker': {
     ways: { answered: (record) => ({ ...record, lease: record.lease && { ...record.lease, until: 0 } }) },

@@ -76,7 +76,8 @@ export interface RenewedClaim extends InboxPage {
 /** Options of `SessionStore.renew`. */
 export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
   /**
-   * The session as this store last returned it to the worker. The next save based on it need not read the record first.
+   * The session as this store last returned it to the worker. The store then reads the record only if another writer has
+   * changed it, and the next save based on the session need not read it first.
    */
   readonly base?: AgentSession | undefined;
   /**
@@ -86,6 +87,17 @@ export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
   readonly after?: number | undefined;
   /** The worker now works on other sessions too, so its death no longer counts as an attempt. */
   readonly isShared?: boolean | undefined;
+}
+
+/** Options of `SessionStore.release`. */
+export interface ReleaseOptions {
+  /** Does not release the claim while items wait in the inbox. Default: releases it in any case. */
+  readonly onlyIfIdle?: boolean | undefined;
+  /**
+   * The session as this store last returned it to the worker. The store then reads the record only if another writer has
+   * changed it.
+   */
+  readonly base?: AgentSession | undefined;
 }
 
 /** A page of an inbox: the oldest waiting items, readable or not, at most 100. The inbox may hold more. */

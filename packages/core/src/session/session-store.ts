@@ -10,6 +10,7 @@ import type {
   InboxItemRef,
   LoadOptions,
   OwnerOptions,
+  ReleaseOptions,
   RenewedClaim,
   RenewOptions,
   SessionClaim,
@@ -177,7 +178,7 @@ export interface SessionStore {
    * Releases a claim, so that another worker can claim the session at once. Returns `false` when the claim was no
    * longer valid. With `onlyIfIdle` it also returns `false` when items wait in the inbox, and the claim stays.
    */
-  release(claim: SessionClaim, options?: { readonly onlyIfIdle?: boolean | undefined }): Promise<boolean>;
+  release(claim: SessionClaim, options?: ReleaseOptions): Promise<boolean>;
   /**
    * Adds an item to the inbox of a session, and makes the session due. The caller needs no claim and no revision.
    * Returns `false` when an item with this id waits, or is among the last 16 used items. The cost does not depend on

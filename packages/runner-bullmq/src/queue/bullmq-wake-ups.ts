@@ -1,6 +1,6 @@
 import { invalidArgument, systemClock } from '@holdfast/core';
 import { callAfter } from '@holdfast/core/engine';
-import type { Following, LockedSession, Schedule, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import type { Following, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
 import { duplicateOf } from '../server/connection.ts';
@@ -161,7 +161,11 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     if (pause) await this.pause(pause.lane, pause.until);
     await this.add(wakeUps);
     if (typeof wanted === 'string')
-      await this.addDue({ ...(JSON.parse(wanted) as Schedule), sessionId, at: Date.now() });
+      await this.addDue({
+        ...(JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>),
+        sessionId,
+        at: Date.now(),
+      });
     await laneQueue.complete(job);
   }
 
@@ -202,7 +206,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     return laneQueue;
   }
 
-  private async addDue({ sessionId, at, lane, priority = 0, group }: WakeUp): Promise<void> {
+  private async addDue({ sessionId, at, lane, priority = 0, group, isRouted }: WakeUp): Promise<void> {
     const level = levelOf(priority);
     const { names } = this;
     const laneQueue = this.laneQueue(lane);
@@ -216,7 +220,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     ];
     const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
     if (ticket === 0) throw tooManyLanes(lane);
-    const data = { sessionId, at, lane, priority, group };
+    const data = { sessionId, at, lane, priority, group, isRouted };
     await laneQueue.add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
   }
 
@@ -224,20 +228,22 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
     this.lanes.delete(laneQueue.lane); // to the end of the turns
     this.lanes.set(laneQueue.lane, laneQueue);
-    const { sessionId, at, ...schedule } = job.data;
+    const { sessionId, at, isRouted, ...schedule } = job.data;
     const sessionKey = sessionKeyOf(sessionId);
     const { names, lockSeconds } = this;
     const priority = job.priority;
     const [, served] = names.turnsOf(laneQueue.lane, levelOfJob(priority));
     const jobRef = JSON.stringify([laneQueue.lane ?? null, job.id]);
     const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), served];
-    const args = [jobRef, job.token ?? '', lockSeconds * 1_000, JSON.stringify(schedule), ticketOf(priority)];
+    const wanted = JSON.stringify({ ...schedule, isRouted });
+    const args = [jobRef, job.token ?? '', lockSeconds * 1_000, wanted, ticketOf(priority)];
     const milliseconds = Number(await this.scripts.run('LOCK', keys, args));
     if (milliseconds === 0) {
       const holder = jobRef + job.token;
       return {
         sessionId,
         schedule,
+        isRouted,
         dueAt: at,
         isRecovery: job.stalledCounter > 0,
         job,
@@ -246,7 +252,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
         holder,
       };
     }
-    await this.add([{ sessionId, ...schedule, at: Date.now() + milliseconds + LOCK_PAUSE }]);
+    await this.add([{ sessionId, ...schedule, isRouted, at: Date.now() + milliseconds + LOCK_PAUSE }]);
     await laneQueue.complete(job);
     return undefined;
   }

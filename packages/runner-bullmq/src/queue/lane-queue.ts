@@ -10,6 +10,8 @@ export interface JobData extends Schedule {
   readonly sessionId: string;
   /** Since when the session is due. */
   readonly at: Instant;
+  /** `isRouted` of the wake-up. */
+  readonly isRouted?: boolean | undefined;
 }
 
 export type SessionJob = Job<JobData, void>;

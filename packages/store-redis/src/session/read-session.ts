@@ -1,6 +1,12 @@
 import { StateFormatError } from '@holdfast/core';
 import { contentParts, StoreThrottledError } from '@holdfast/core/store';
-import type { ContentParts, SessionContent, SessionRecord, StoredSession } from '@holdfast/core/store';
+import type {
+  ContentParts,
+  NeededSession,
+  SessionContent,
+  SessionRecord,
+  StoredSession,
+} from '@holdfast/core/store';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
 import {
   addSessionToError,
@@ -23,10 +29,15 @@ const PAGED_ATTEMPTS = 2;
 const MAX_ATTEMPTS = 1_000;
 const MAX_ELEMENTS = 10_000_000;
 
-/** The record and the head, which names the fields of the content. */
+/** The record and the stored head. */
 interface Outline {
   readonly record: SessionRecord;
-  readonly head: string;
+  readonly head: Buffer | null | undefined;
+}
+
+/** The head, and the parts whose fields it names. */
+interface Head {
+  readonly text: string;
   readonly parts: ContentParts;
 }
 
@@ -37,28 +48,44 @@ export interface SessionLocation {
   readonly sessionId: string;
 }
 
-/**
- * Reads a session with its content, as of one moment. First the record and the head, then in pages the fields that the
- * head names. If another writer changed the content in between, reads again.
- */
+/** Reads a session with its content, as of one moment. */
 export async function readSession(location: SessionLocation): Promise<StoredSession | undefined> {
+  const outline = await readOutline(location);
+  return outline && readContent(location, outline);
+}
+
+/** Reads a record, and the content of its session if `needsContent` returns true for the record. */
+export async function readNeeded(
+  location: SessionLocation,
+  needsContent: (record: SessionRecord) => boolean,
+): Promise<NeededSession | undefined> {
+  const outline = await readOutline(location);
+  if (outline === undefined || !needsContent(outline.record)) return outline && { record: outline.record };
+  return readContent(location, outline);
+}
+
+/**
+ * Reads in pages the fields that the head names. If another writer changed the content since the outline was read, reads
+ * both again.
+ */
+async function readContent(location: SessionLocation, found: Outline): Promise<StoredSession | undefined> {
   const { calls, key, sessionId } = location;
-  let last: { readonly outline: Outline; readonly values: FieldValues } | undefined;
+  let last: { readonly token: string; readonly head: Head; readonly values: FieldValues } | undefined;
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-    const outline = await readOutline(location);
+    const outline = attempts === 0 ? found : await readOutline(location);
     if (outline === undefined) return undefined;
     // Claims and enqueued items change the record, but not the content.
-    if (last?.outline.record.contentToken === outline.record.contentToken)
-      return storedSession(sessionId, outline, last.values);
-    const commands = pageCommands(key, outline.parts);
+    const { record } = outline;
+    if (last?.token === record.contentToken) return storedSession(record, last.head, last.values);
+    const head = addSessionToError(sessionId, () => readHead(outline));
+    const commands = pageCommands(key, head.parts);
     const pages =
       attempts < PAGED_ATTEMPTS
         ? await readPages(calls, commands)
         : await calls.readAtOnce<FieldValues[]>(commands);
     const values = pages.flatMap(([, ...fields]) => fields);
-    if (pages.every(([token]) => String(token) === outline.record.token))
-      return storedSession(sessionId, outline, values);
-    last = { outline, values };
+    if (pages.every(([token]) => String(token) === record.token)) return storedSession(record, head, values);
+    last = { token: record.contentToken, head, values };
   }
   throw new StoreThrottledError(
     `Session "${sessionId}" was changed ${MAX_ATTEMPTS} times during one read. Retry later.`,
@@ -69,21 +96,21 @@ async function readOutline({ calls, key, sessionId }: SessionLocation): Promise<
   const [[token, text, head]] = await calls.read<[FieldValues]>([['hmget', key, ...RECORD_FIELDS, 'h']]);
   if (!token && !text && !head) return undefined;
   const record = readRecord([token, text], sessionId);
+  if (record !== undefined) return { record, head };
   return addSessionToError(sessionId, () => {
-    if (record === undefined) throw new StateFormatError('the hash', 'a session', 'a hash with other fields');
-    const headText = fieldText(head, 'the head');
-    return { record, head: headText, parts: readParts(headText) };
+    throw new StateFormatError('the hash', 'a session', 'a hash with other fields');
   });
 }
 
-/** The parts that a head names. @throws StateFormatError for a damaged head with more parts than can be read */
-function readParts(head: string): ContentParts {
-  const parts = contentParts(head);
+/** @throws StateFormatError for a damaged head, also for one with more parts than can be read */
+function readHead({ head }: Outline): Head {
+  const text = fieldText(head, 'the head');
+  const parts = contentParts(text);
   for (const [list, length] of parts.lists) {
     if (length > MAX_ELEMENTS)
       throw new StateFormatError(`the list "${list}"`, `${MAX_ELEMENTS} elements`, String(length));
   }
-  return parts;
+  return { text, parts };
 }
 
 /**
@@ -112,15 +139,12 @@ async function readPages(
   return replies.map(([values]) => values);
 }
 
-function storedSession(
-  sessionId: string,
-  { record, head, parts }: Outline,
-  values: FieldValues,
-): StoredSession {
-  return { record, content: addSessionToError(sessionId, () => savedSession(head, parts, values)) };
+function storedSession(record: SessionRecord, head: Head, values: FieldValues): StoredSession {
+  const { sessionId } = record.info;
+  return { record, content: addSessionToError(sessionId, () => savedSession(head, values)) };
 }
 
-function savedSession(head: string, parts: ContentParts, fields: FieldValues): SessionContent {
+function savedSession({ text, parts }: Head, fields: FieldValues): SessionContent {
   let at = 0;
   const values = new Map<string, string>();
   for (const name of parts.values) values.set(name, fieldText(fields[at++], `the value "${name}"`));
@@ -135,5 +159,5 @@ function savedSession(head: string, parts: ContentParts, fields: FieldValues): S
     }
     lists.set(name, elements);
   }
-  return { head, values, lists };
+  return { head: text, values, lists };
 }

@@ -91,7 +91,7 @@ export class HeldClaim {
    */
   async releaseIfIdle(): Promise<boolean> {
     const isReleased = await this.parts.store
-      .release(this.claim, { onlyIfIdle: true })
+      .release(this.claim, { onlyIfIdle: true, base: this.holder.base() })
       .catch(() => undefined);
     if (isReleased) this.abandon();
     return isReleased ?? true;
@@ -101,7 +101,7 @@ export class HeldClaim {
   async release(): Promise<void> {
     if (this.isOver) return;
     this.abandon();
-    await this.parts.store.release(this.claim).catch(() => false);
+    await this.parts.store.release(this.claim, { base: this.holder.base() }).catch(() => false);
   }
 
   /** Lets the claim expire. */

@@ -8,6 +8,7 @@ import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-qu
 /** A session that waits for its turn. */
 interface Waiting {
   readonly schedule: Schedule;
+  readonly isRouted: boolean | undefined;
   readonly dueAt: Instant;
 }
 
@@ -51,10 +52,10 @@ export class MemoryWakeUps implements WakeUpQueue {
     }
     const sessionId = this.turns.take(now);
     if (sessionId === undefined) return undefined;
-    const { schedule, dueAt } = this.waiting.get(sessionId) as Waiting;
+    const waiting = this.waiting.get(sessionId) as Waiting;
     this.waiting.delete(sessionId);
     this.locked.set(sessionId, undefined);
-    return { sessionId, schedule, dueAt };
+    return { sessionId, ...waiting };
   }
 
   /** Sets a timer only while the engine waits, so that an idle process without a worker can exit. */
@@ -80,13 +81,13 @@ export class MemoryWakeUps implements WakeUpQueue {
     this.locked.delete(sessionId);
     this.turns.done(schedule.lane);
     if (pause) this.turns.pause(pause.lane, pause.until);
-    const meanwhile = wanted ? [{ sessionId, at: wanted.dueAt, ...wanted.schedule }] : [];
+    const meanwhile = wanted ? [wakeUpOf(sessionId, wanted)] : [];
     await this.add([...wakeUps, ...meanwhile]); // the schedule of the result comes first
   }
 
   /** Merges the wake-up with those of the session that are due. */
-  private addDue({ sessionId, at, ...schedule }: WakeUp): void {
-    const waiting = { schedule, dueAt: at };
+  private addDue({ sessionId, at, isRouted, ...schedule }: WakeUp): void {
+    const waiting = { schedule, dueAt: at, isRouted };
     if (this.locked.has(sessionId)) {
       if (!this.locked.get(sessionId)) this.locked.set(sessionId, waiting);
     } else if (!this.waiting.has(sessionId)) {
@@ -108,4 +109,8 @@ export class MemoryWakeUps implements WakeUpQueue {
     }
     later.splice(low, 0, wakeUp);
   }
+}
+
+function wakeUpOf(sessionId: string, { schedule, dueAt: at, isRouted }: Waiting): WakeUp {
+  return { sessionId, at, ...schedule, isRouted };
 }

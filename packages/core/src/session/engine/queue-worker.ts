@@ -144,7 +144,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private async resultOf(lock: Lock, signal: AbortSignal): Promise<AdvanceResult | undefined> {
     const { advance, stepsPerTurn: maxSteps } = this.parts;
     this.advances++;
-    const route = lock.schedule.lane === undefined;
+    const route = lock.schedule.lane === undefined && !lock.isRouted;
     const options = {
       signal,
       suspects: 'refuse',
@@ -276,7 +276,7 @@ function instantOf({ outcome }: AdvanceResult, now: Instant): Instant | undefine
   return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE) : outcome.until;
 }
 
-/** Returns the lane, the priority and the group of the next work. */
-function scheduleOf({ lane, priority, group }: Schedule): Schedule {
-  return { lane, priority, group };
+/** Returns the lane, the priority and the group of the next work. Without a lane, no advance must look for it again. */
+function scheduleOf({ lane, priority, group }: Schedule): Omit<WakeUp, 'sessionId' | 'at'> {
+  return lane === undefined ? { priority, group, isRouted: true } : { lane, priority, group };
 }

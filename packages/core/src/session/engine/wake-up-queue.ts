@@ -6,6 +6,11 @@ export interface WakeUp extends Schedule {
   readonly sessionId: string;
   /** No worker takes the session for this wake-up before. */
   readonly at: Instant;
+  /**
+   * True when an advance has returned this schedule: without a lane, the session has none. A queue that does not store it
+   * costs one more look at such a session.
+   */
+  readonly isRouted?: boolean | undefined;
 }
 
 /** A session that a worker has taken from the queue. No other worker takes it until the lock ends. */
@@ -13,6 +18,8 @@ export interface LockedSession {
   readonly sessionId: string;
   /** The lane, the priority and the group of the wake-up. */
   readonly schedule: Schedule;
+  /** `isRouted` of the wake-up. */
+  readonly isRouted?: boolean | undefined;
   /** Since when the session is due: the earliest of the wake-ups that the lock covers. For the metrics of the engine. */
   readonly dueAt?: Instant | undefined;
   /** True when the queue delivers the session again, because the lock of its last worker has ended. For the metrics. */

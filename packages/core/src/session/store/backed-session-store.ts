@@ -14,12 +14,13 @@ import { planSave } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
-import { SessionConflictError } from '../session-errors.ts';
+import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import type { FailedWork, WorkFailure } from '../work-failure.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import {
   claimedRecord,
   claimOf,
+  isClaimable,
   releasedRecord,
   renewedRecord,
   withItemsRead,
@@ -28,6 +29,7 @@ import {
   createdRecord,
   enqueuedRecord,
   failedRecord,
+  hasSameContent,
   isExpired,
   requireSavable,
   revisionOf,
@@ -82,6 +84,7 @@ import type {
   InboxItem,
   LoadOptions,
   OwnerOptions,
+  ReleaseOptions,
   RenewedClaim,
   RenewOptions,
   SessionClaim,
@@ -185,19 +188,26 @@ export class BackedSessionStore implements SessionStore {
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     checkSessionId(sessionId);
-    const { workerId, leaseSeconds, ifSuspect, owner } = checkClaimOptions(options);
+    const request = checkClaimOptions(options);
+    const { reader, opened } = this;
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.recordOrThrow(sessionId, owner);
-      const claimed = claimedRecord(record, { workerId, leaseSeconds, ifSuspect }, await this.opened.now());
+      const now = await opened.now();
+      const known = reader.knownAs(sessionId, base);
       // Reads the content and the inbox before the write, so that nothing can fail after the write.
-      const session = await this.reader.contentOf(record, base);
-      if (session === undefined) return undefined;
+      const needed = await reader.needed(sessionId, request.owner, (record) => {
+        const isKnown = known !== undefined && hasSameContent(known, record);
+        return !isKnown && isClaimable(record, request, now);
+      });
+      if (needed === undefined) throw new SessionNotFoundError(sessionId);
+      const { record } = needed;
+      const claimed = claimedRecord(record, request, now);
+      const session = reader.sessionOf(needed, base);
       base = session;
-      const inbox = await this.reader.inbox(record);
+      const inbox = await reader.inbox(record);
       const after = withItemsRead(claimed, inbox);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
-      this.reader.remember(session, after);
+      reader.remember(session, after);
       const { attempt, failure } = after;
       return { answer: { session, claim: claimOf(after), attempt, failure, ...inbox } };
     });
@@ -206,30 +216,29 @@ export class BackedSessionStore implements SessionStore {
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = checkClaim(claim);
     const { base, leaseSeconds, isShared, after: seen = -1 } = checkRenewOptions(options);
-    return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.recordOrThrow(sessionId, undefined);
-      const renewed = renewedRecord(record, claim, { leaseSeconds, isShared }, await this.opened.now());
-      const inbox = await this.reader.inbox(record, seen);
-      const after = withItemsRead(renewed, inbox);
-      if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
-      if (base) this.reader.rememberRenewed(base, after);
-      return { answer: { claim: claimOf(after), ...inbox } };
+    const { opened, reader } = this;
+    const known = reader.knownAs(sessionId, base);
+    const { record, inbox } = await writeRecord(sessionId, { opened, reader, known }, async (before, now) => {
+      const renewed = renewedRecord(before, claim, { leaseSeconds, isShared }, now);
+      const page = await reader.inbox(before, seen);
+      const after = withItemsRead(renewed, page);
+      return { after, answer: { record: after, inbox: page } };
     });
+    if (base) reader.rememberRenewed(base, record);
+    return { claim: claimOf(record), ...inbox };
   }
 
-  async release(
-    claim: SessionClaim,
-    options: { readonly onlyIfIdle?: boolean | undefined } = {},
-  ): Promise<boolean> {
-    checkClaim(claim);
-    const { onlyIfIdle = false } = checkReleaseOptions(options);
-    return retryWhileOutdated(claim.sessionId, async () => {
-      const record = await this.reader.record(claim.sessionId);
-      const after = record && releasedRecord(record, claim, await this.opened.now());
+  async release(claim: SessionClaim, options: ReleaseOptions = {}): Promise<boolean> {
+    const { sessionId } = checkClaim(claim);
+    const { onlyIfIdle = false, base } = checkReleaseOptions(options);
+    const { opened, reader } = this;
+    const known = reader.knownAs(sessionId, base);
+    const released = writeRecord(sessionId, { opened, reader, known }, (record, now) => {
+      const after = releasedRecord(record, claim, now);
       if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
-      const result = await this.backend.compareAndSet(claim.sessionId, record, after, {});
-      return result === 'done' ? { answer: true } : undefined;
+      return { after, answer: true };
     });
+    return released.catch(ifMissing(false));
   }
 
   async enqueue(

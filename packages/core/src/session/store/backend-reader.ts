@@ -5,7 +5,7 @@ import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './record/inbox-i
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
-import type { StoredSession } from './session-backend.ts';
+import type { NeededSession, StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import { hasSameContent, isExpired, recordName } from './record/session-record.ts';
@@ -68,10 +68,45 @@ export class BackendReader {
     checkSessionId(sessionId);
     const { base, owner } = checkLoadOptions(options);
     const known = this.knownAs(sessionId, base);
-    const record = known && (await this.record(sessionId, owner));
-    if (base && known && record && hasSameContent(known, record)) return this.remember(base, record);
-    const stored = await this.stored(sessionId, owner);
-    return stored && this.session(stored);
+    if (base === undefined || known === undefined) {
+      const stored = await this.stored(sessionId, owner);
+      return stored && this.session(stored);
+    }
+    const needed = await this.needed(sessionId, owner, (record) => !hasSameContent(known, record));
+    return needed && this.sessionOf(needed, base);
+  }
+
+  /** Returns a record, and the content if `needsContent` returns true for the record. As `stored` in all else. */
+  async needed(
+    sessionId: string,
+    owner: string | undefined,
+    needsContent: (record: SessionRecord) => boolean,
+  ): Promise<NeededSession | undefined> {
+    if (!SessionId.is(sessionId)) return undefined;
+    const needed = await this.readNeeded(
+      sessionId,
+      (record) => isOwnedBy(record, owner) && needsContent(record),
+    );
+    if (needed === undefined || !isOwnedBy(needed.record, owner)) return undefined;
+    return isExpired(needed.record, await this.opened.now()) ? undefined : needed;
+  }
+
+  private async readNeeded(
+    sessionId: string,
+    needsContent: (record: SessionRecord) => boolean,
+  ): Promise<NeededSession | undefined> {
+    const { backend } = this.opened;
+    if (backend.readNeeded) return backend.readNeeded(sessionId, needsContent);
+    const record = await backend.readRecord(sessionId);
+    return record && needsContent(record) ? backend.readSession(sessionId) : record && { record };
+  }
+
+  /** Returns the session with this content, or else the base. @throws StateFormatError for unreadable content. */
+  sessionOf({ record, content }: NeededSession, base: AgentSession | undefined): AgentSession {
+    if (content !== undefined) return this.session({ record, content });
+    if (base === undefined)
+      throw new TypeError(`The content of session "${record.info.sessionId}" was not read.`);
+    return this.remember(base, record);
   }
 
   /** @throws SessionNotFoundError */
@@ -160,6 +195,11 @@ export class BackendReader {
     return this.records.get(session);
   }
 
+  /** Returns the record with which the store returned a base of this session. It may be out of date. */
+  knownAs(sessionId: string, base: AgentSession | undefined): SessionRecord | undefined {
+    return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
+  }
+
   /** Remembers the record of a session whose claim was renewed, if the session still has that content. */
   rememberRenewed(session: AgentSession, record: SessionRecord): void {
     const known = this.knownAs(record.info.sessionId, session);
@@ -170,10 +210,6 @@ export class BackendReader {
   remember(session: AgentSession, record: SessionRecord): AgentSession {
     this.records.set(session, record);
     return session;
-  }
-
-  private knownAs(sessionId: string, base: AgentSession | undefined): SessionRecord | undefined {
-    return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
   }
 
   private session({ content, record }: StoredSession): AgentSession {

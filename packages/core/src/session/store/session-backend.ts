@@ -13,6 +13,12 @@ export interface StoredSession {
   readonly content: SessionContent;
 }
 
+/** A record, and the content of its session if the reader needed it. */
+export interface NeededSession {
+  readonly record: SessionRecord;
+  readonly content?: SessionContent | undefined;
+}
+
 /** An inbox item. */
 export interface StoredItem {
   readonly position: number;
@@ -88,6 +94,15 @@ export interface SessionBackend {
   readRecord(sessionId: string): Promise<SessionRecord | undefined>;
   /** Reads a session with its content, expired or not. */
   readSession(sessionId: string): Promise<StoredSession | undefined>;
+  /**
+   * Reads the record of a session, and its content as of the same instant if `needsContent` returns true for the record.
+   * For a backend that can do so in fewer requests than `readRecord` and `readSession` take. Without this method, the store
+   * calls these.
+   */
+  readNeeded?(
+    sessionId: string,
+    needsContent: (record: SessionRecord) => boolean,
+  ): Promise<NeededSession | undefined>;
   /**
    * Reads inbox items, in ascending order of position. The result may contain or omit used items: the record determines
    * which items wait. The result is empty when the session has another incarnation now.

@@ -18,6 +18,7 @@ import type {
   InboxItemRef,
   LoadOptions,
   OwnerOptions,
+  ReleaseOptions,
   RenewOptions,
   SessionClaim,
 } from '../session-claim.ts';
@@ -186,10 +187,10 @@ export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId
   { ttl: LEASE, lease: LEASE },
 );
 
-export const checkReleaseOptions = optionsCheck<{ readonly onlyIfIdle?: boolean | undefined }>(
-  'store.release',
-  { onlyIfIdle: mustBe.boolean },
-);
+export const checkReleaseOptions = optionsCheck<ReleaseOptions>('store.release', {
+  onlyIfIdle: mustBe.boolean,
+  base: SESSION,
+});
 
 export const checkDeleteOptions = optionsCheck<DeleteOptions>(
   'store.delete',

@@ -332,6 +332,17 @@ describe('an advance', () => {
     expect(finish.mock.calls).toEqual([[expect.anything(), { wakeUps: [wakeUp] }]]);
   });
 
+  test('gets no `route` again for a session whose advance has returned no lane', async () => {
+    const { engine, advance, wake, end, given } = gatedEngine({
+      resultOf: () => ({ outcome: { type: 'yield' }, wake: [], next: { agentName: 'agent', group: 'g' } }),
+    });
+    await engine.serve(advance);
+    await wake('a');
+    await end('a');
+    await end('a');
+    expect(given.map(({ route }) => route)).toEqual([true, undefined, undefined]);
+  });
+
   test('that wakes its own session does so in the lane of its result', async () => {
     const next = { agentName: 'agent', lane: 'x' };
     const { queue, engine, advance, wake, end } = gatedEngine({

@@ -29,6 +29,16 @@ export function claimedRecord(
   );
 }
 
+/** True when `claimedRecord` does not throw. */
+export function isClaimable(
+  { lease }: SessionRecord,
+  { workerId, ifSuspect }: ClaimOptions,
+  now: Instant,
+): boolean {
+  if (lease === undefined || lease.workerId === workerId) return true;
+  return lease.until <= now && ifSuspect !== 'refuse';
+}
+
 /**
  * Returns the record after a renewal of the claim.
  * @throws SessionConflictError `fenced` or `recreated` when the claim is no longer valid.

@@ -20,8 +20,8 @@ interface WriteContext {
   readonly opened: OpenBackend;
   readonly reader: BackendReader;
   /**
-   * The record as last known, which may be out of date. Before the store refuses a write because of it, the store reads
-   * the current record.
+   * The record as last known, which may be out of date. Before the store refuses a write because of it, or writes nothing,
+   * the store reads the current record.
    */
   readonly known?: SessionRecord | undefined;
   /** The session of another owner is not found. */
@@ -32,7 +32,7 @@ interface WriteContext {
 export async function writeRecord<T>(
   sessionId: string,
   { opened, reader, known, owner }: WriteContext,
-  decide: (record: SessionRecord, now: Instant) => PlannedWrite<T>,
+  decide: (record: SessionRecord, now: Instant) => PlannedWrite<T> | Promise<PlannedWrite<T>>,
 ): Promise<T> {
   let guess = known;
   return retryWhileOutdated(sessionId, async () => {
@@ -43,13 +43,14 @@ export async function writeRecord<T>(
     const now = await opened.now();
     let planned: PlannedWrite<T>;
     try {
-      planned = decide(record, now);
+      planned = await decide(record, now);
     } catch (error) {
       if (isGuess) return undefined;
       throw error;
     }
     const { after, change = {}, ifDuplicate } = planned;
-    const result = after ? await opened.backend.compareAndSet(sessionId, record, after, change) : 'done';
+    if (after === undefined) return isGuess ? undefined : planned;
+    const result = await opened.backend.compareAndSet(sessionId, record, after, change);
     if (result === 'duplicate') return { answer: ifDuplicate ?? planned.answer };
     return result === 'done' ? planned : undefined;
   });
