@@ -8,7 +8,7 @@ import type { EngineClient } from '../server/connection.ts';
 import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from './job-order.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { LaneQueue } from './lane-queue.ts';
-import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
+import type { JobData, LaneQueueOptions, SessionJob } from './lane-queue.ts';
 import { queueNames, sessionKeyOf } from './queue-names.ts';
 import type { QueueNames } from './queue-names.ts';
 import { TimerQueue } from './timer-queue.ts';
@@ -155,8 +155,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    */
   async finish(lock: BullmqLock, { wakeUps, pause }: Following): Promise<void> {
     const { sessionId, sessionKey, holder, laneQueue, job } = lock;
-    const keys = [this.names.lockOf(sessionKey), this.names.wantedOf(sessionKey)];
     this.ending.add(lock);
+    const [own, ...others] = wakeUps;
+    if (own && !pause && isNextTurn(own, lock)) {
+      await this.add(others);
+      if (await this.putBack(own, lock)) return;
+    }
+    const keys = [this.names.lockOf(sessionKey), this.names.wantedOf(sessionKey)];
     const wanted = await this.scripts.run('UNLOCK', keys, [holder]);
     if (pause) await this.pause(pause.lane, pause.until);
     await this.add(wakeUps);
@@ -210,7 +215,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const level = levelOf(priority);
     const { names } = this;
     const laneQueue = this.laneQueue(lane);
-    const keys = [...names.turnsOf(lane, level), names.lanes, laneQueue.waitingKey];
+    const keys = [...names.turnsOf(lane, level), laneQueue.waitingKey, names.lanes];
     const args = [
       group ?? '',
       LAST_TICKET,
@@ -228,7 +233,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
     this.lanes.delete(laneQueue.lane); // to the end of the turns
     this.lanes.set(laneQueue.lane, laneQueue);
-    const { sessionId, at, isRouted, ...schedule } = job.data;
+    const { sessionId, at, isRouted, deaths = 0, ...schedule } = job.data;
     const sessionKey = sessionKeyOf(sessionId);
     const { names, lockSeconds } = this;
     const priority = job.priority;
@@ -245,7 +250,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
         schedule,
         isRouted,
         dueAt: at,
-        isRecovery: job.stalledCounter > 0,
+        isRecovery: job.stalledCounter > deaths,
         job,
         laneQueue,
         sessionKey,
@@ -255,6 +260,28 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     await this.add([{ sessionId, ...schedule, isRouted, at: Date.now() + milliseconds + LOCK_PAUSE }]);
     await laneQueue.complete(job);
     return undefined;
+  }
+
+  /** Makes the job of a session that yields the job of its next turn. Returns false when that is not possible. */
+  private async putBack(
+    { at, lane, priority = 0, group, isRouted }: WakeUp,
+    lock: BullmqLock,
+  ): Promise<boolean> {
+    const { sessionId, sessionKey, holder, laneQueue, job } = lock;
+    const { names } = this;
+    const level = levelOf(priority);
+    const deaths = job.stalledCounter;
+    const data: JobData = { sessionId, at, lane, priority, group, isRouted, deaths };
+    const keys = [
+      ...names.turnsOf(lane, level),
+      laneQueue.waitingKey,
+      names.lockOf(sessionKey),
+      names.wantedOf(sessionKey),
+      laneQueue.queue.toKey(job.id ?? ''),
+    ];
+    const args = [group ?? '', LAST_TICKET, holder, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const ticket = Number(await this.scripts.run('CONTINUE', keys, args));
+    return ticket > 0 && laneQueue.putBack(job);
   }
 
   private async pause(lane: string, until: number): Promise<void> {
@@ -284,4 +311,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const returned = laneQueue.add(sessionKeyOf(job.data.sessionId), job.data, job.priority);
     returned.then(() => laneQueue.complete(job)).catch(this.options.onError);
   }
+}
+
+/** True for the wake-up of a session that has more work now, in the same lane. */
+function isNextTurn({ sessionId, at, lane }: WakeUp, lock: BullmqLock): boolean {
+  return sessionId === lock.sessionId && lane === lock.laneQueue.lane && at <= Date.now();
 }

@@ -12,6 +12,8 @@ export interface JobData extends Schedule {
   readonly at: Instant;
   /** `isRouted` of the wake-up. */
   readonly isRouted?: boolean | undefined;
+  /** How often the job had lost its worker when this wake-up was stored. */
+  readonly deaths?: number | undefined;
 }
 
 export type SessionJob = Job<JobData, void>;
@@ -54,6 +56,7 @@ export class LaneQueue {
   /** True when a job may be there although a worker waits for one: the lane was at its limit. */
   private mustLook = true;
   private limitedUntil = 0;
+  private isClosed = false;
   /** Until then, a busy worker does not ask the empty lane again. An idle worker waits for its jobs. */
   private emptyUntil = 0;
 
@@ -160,11 +163,11 @@ export class LaneQueue {
     const start = performance.now();
     try {
       const job = await worker.getNextJob(token, { block: true });
-      if (job) return job;
+      if (job || this.isClosed) return job;
       this.mustLook = true;
       await this.noteRate(performance.now() - start < SOON ? SOON : 0);
     } catch (error) {
-      this.options.onError(error as Error);
+      if (!this.isClosed) this.options.onError(error as Error);
     }
     return undefined;
   }
@@ -181,6 +184,20 @@ export class LaneQueue {
     return (await this.worker?.extendJobLocks(ids, tokens, this.options.lockSeconds * 1_000)) ?? [];
   }
 
+  /** Lets a job wait for its next turn. Returns false when another worker has it. */
+  async putBack(job: SessionJob): Promise<boolean> {
+    this.mustLook = true;
+    try {
+      await job.moveToWait(job.token);
+    } catch (error) {
+      if (isLockLost(error)) return false;
+      throw error;
+    }
+    // BullMQ wakes idle workers for a job that is added, and not for this one.
+    await this.options.client.zadd(this.queue.toKey('marker'), 0, '0');
+    return true;
+  }
+
   /** Ends a job. Another worker has it when its lock has ended: then it stays. */
   async complete(job: SessionJob): Promise<void> {
     this.mustLook = true;
@@ -192,6 +209,7 @@ export class LaneQueue {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.worker?.close(true);
     await this.queue.close();
   }

@@ -1,26 +1,45 @@
 import type { EngineClient } from '../server/connection.ts';
 
 /**
- * Returns the place of a new wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
- * job. The turns begin anew when no job of the lane waits. Publishes a lane that is used for the first time. Returns 0 when
- * the engine has too many lanes.
+ * Computes the place of a wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
+ * job. The turns begin anew when no job of the lane waits.
  */
-const TAKE_TICKET = `
-  if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[3], ARGV[3]) == 0 then
-    if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[5]) then return 0 end
-    redis.call('HSET', KEYS[3], ARGV[3], 0)
-    redis.call('PUBLISH', ARGV[4], ARGV[3])
-  end
+const TICKET = `
   local served = tonumber(redis.call('GET', KEYS[2]) or '0')
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', served)
-  if redis.call('ZCARD', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[4]) == 0 then
+  if redis.call('ZCARD', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[3]) == 0 then
     served = 0
     redis.call('DEL', KEYS[2])
   end
   local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or '0')
   local ticket = math.min(math.max(last, served) + 1, tonumber(ARGV[2]))
   redis.call('ZADD', KEYS[1], ticket, ARGV[1])
-  redis.call('EXPIRE', KEYS[1], 86400)
+  redis.call('EXPIRE', KEYS[1], 86400)`;
+
+/**
+ * Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
+ * many lanes.
+ */
+const TAKE_TICKET = `
+  if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then
+    if redis.call('HLEN', KEYS[4]) >= tonumber(ARGV[5]) then return 0 end
+    redis.call('HSET', KEYS[4], ARGV[3], 0)
+    redis.call('PUBLISH', ARGV[4], ARGV[3])
+  end
+  ${TICKET}
+  return ticket`;
+
+/**
+ * Ends the lock of a session that has more work in the same lane, and changes its job to the next wake-up. Returns the
+ * ticket; 0 when another worker has the session, its job is gone, or the lane has no more tickets.
+ */
+const CONTINUE = `
+  local held = redis.call('GET', KEYS[4])
+  if (held and held ~= ARGV[3]) or redis.call('EXISTS', KEYS[6]) == 0 then return 0 end
+  ${TICKET}
+  if ticket == tonumber(ARGV[2]) then return 0 end
+  redis.call('DEL', KEYS[4], KEYS[5])
+  redis.call('HSET', KEYS[6], 'data', ARGV[4], 'priority', tonumber(ARGV[5]) + ticket)
   return ticket`;
 
 /**
@@ -65,7 +84,7 @@ const PAUSE = `
   redis.call('PUBLISH', ARGV[3], ARGV[1])
   return 1`;
 
-const SCRIPTS = { TAKE_TICKET, LOCK, RENEW, UNLOCK, PAUSE };
+const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, PAUSE };
 
 type Script = keyof typeof SCRIPTS;
 
