@@ -80,6 +80,8 @@ export type {
   WakeOptions,
 } from './session/engine/engine.ts';
 export type { LaneLimits } from './session/engine/lane-turns.ts';
+export { GROUP_CONCURRENCY, groupLimits } from './session/engine/group-limits.ts';
+export type { GroupConcurrency, GroupLimits } from './session/engine/group-limits.ts';
 export { metricsText } from './session/engine/engine-metrics.ts';
 export type {
   EngineMetrics,

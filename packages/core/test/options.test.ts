@@ -250,7 +250,7 @@ agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForce
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
 changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals pendingQuestions resume retry serveIsolated sweep withAnswer withDecision writeMetadata
 applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingForOf waitingItemCount waitingPositions
-callAfter checkArgument metricsText optionsCheck
+callAfter checkArgument groupLimits metricsText optionsCheck
 `
   .trim()
   .split(/\s+/);

@@ -1,13 +1,28 @@
 import { HoldfastError, invalidArgument, systemClock } from '@holdfast/core';
-import { callAfter, mustBe, optionsCheck, QueueEngine } from '@holdfast/core/engine';
-import type { Advance, EngineWorker, ServeOptions, WakeOptions } from '@holdfast/core/engine';
+import {
+  callAfter,
+  GROUP_CONCURRENCY,
+  groupLimits,
+  mustBe,
+  optionsCheck,
+  QueueEngine,
+} from '@holdfast/core/engine';
+import type {
+  Advance,
+  EngineWorker,
+  GroupConcurrency,
+  ServeOptions,
+  WakeOptions,
+} from '@holdfast/core/engine';
 import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
 import { checkLanes } from './queue/lane-limits.ts';
 import type { BullmqLaneLimits } from './queue/lane-limits.ts';
 import { checkPrefix, connect } from './server/connection.ts';
 import type { BullmqConnection, EngineClient } from './server/connection.ts';
+import { queueNames } from './queue/queue-names.ts';
 import { queueReport } from './server/queue-report.ts';
+import { shareSettings } from './server/queue-settings.ts';
 import type { QueueReport } from './server/queue-report.ts';
 
 /** The options of `BullmqEngine`. */
@@ -20,6 +35,11 @@ export interface BullmqEngineOptions {
   readonly prefix?: string | undefined;
   /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 40, rate: { max: 50, seconds: 1 } } }`. */
   readonly lanes?: Readonly<Record<string, BullmqLaneLimits>> | undefined;
+  /**
+   * How many sessions of one group all workers work on at the same time, over all lanes: `5`, or
+   * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
+   */
+  readonly groupConcurrency?: GroupConcurrency | undefined;
   /** The seconds after which the lock of a dead worker ends. The engine renews it three times in this period. Default: 15. */
   readonly lockSeconds?: number | undefined;
   /**
@@ -33,7 +53,10 @@ export interface BullmqEngineOptions {
   readonly wakeSeconds?: number | undefined;
   /** Receives BullMQ's spans, as in `new BullMQOtel({ tracerName: 'agents' })` of the package `bullmq-otel`. */
   readonly telemetry?: Telemetry | undefined;
-  /** Receives each setting of the server with which wake-ups can be lost. Default: a warning on the console. */
+  /**
+   * Receives each setting of the server with which wake-ups can be lost, and each limit that differs from that of other
+   * workers. Default: a warning on the console.
+   */
   readonly onWarning?: ((warning: string) => void) | undefined;
   /** Receives the errors of connections, which reconnect by themselves. Default: a warning on the console. */
   readonly onError?: ((error: Error) => void) | undefined;
@@ -46,6 +69,7 @@ const checkOptions = optionsCheck<BullmqEngineOptions>(
     name: mustBe.text(200),
     prefix: mustBe.text(200),
     lanes: mustBe.object,
+    groupConcurrency: GROUP_CONCURRENCY,
     lockSeconds: mustBe.seconds,
     stalledSeconds: mustBe.seconds,
     stepsPerTurn: mustBe.wholeNumber(1),
@@ -67,6 +91,8 @@ const CLOSE_MILLISECONDS = 2_000;
 interface EngineParts {
   readonly client: EngineClient;
   readonly wakeUps: BullmqWakeUps;
+  /** Compares the settings with those of other workers. Returns warnings. */
+  readonly shareSettings: () => Promise<readonly string[]>;
   readonly wakeSeconds: number;
   readonly onWarning: (warning: string) => void;
 }
@@ -81,7 +107,15 @@ export class BullmqEngine extends QueueEngine {
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: BullmqEngineOptions) {
     const { stepsPerTurn = 1, wakeSeconds = 5, onWarning = warn, ...rest } = checkOptions(options);
-    const { connection, name = 'agents', prefix = '{holdfast}', lanes = {}, ...times } = rest;
+    const {
+      connection,
+      name = 'agents',
+      prefix = '{holdfast}',
+      lanes = {},
+      groupConcurrency,
+      ...times
+    } = rest;
+    const limitsGroups = groupConcurrency !== undefined;
     const { lockSeconds = 15, stalledSeconds = 5, telemetry, onError = warn } = times;
     if (name.includes(':'))
       throw invalidArgument(`The name "${name}" has a colon, which BullMQ does not allow.`);
@@ -94,13 +128,16 @@ export class BullmqEngine extends QueueEngine {
       prefix,
       name,
       lanes,
+      groupLimits: limitsGroups ? groupLimits(groupConcurrency) : undefined,
       lockSeconds,
       stalledSeconds,
       telemetry,
       onError,
     });
-    super(wakeUps, { stepsPerTurn });
-    this.parts = { client, wakeUps, wakeSeconds, onWarning };
+    super(wakeUps, { stepsPerTurn, limitsGroups });
+    const place = { key: queueNames(prefix, name).settings, name, prefix };
+    const share = () => shareSettings(client, place, { lanes, groupConcurrency });
+    this.parts = { client, wakeUps, shareSettings: share, wakeSeconds, onWarning };
   }
 
   /**
@@ -119,12 +156,14 @@ export class BullmqEngine extends QueueEngine {
   }
 
   /**
-   * @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old. RangeError or TypeError `ARGUMENT_INVALID` for an
-   * unknown option or an invalid value, and when the engine already serves.
+   * @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old, and for a queue that another layout uses.
+   * RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine already
+   * serves.
    */
   override async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
     const { wakeUps, onWarning } = this.parts;
-    for (const warning of (await this.check()).warnings) onWarning(warning);
+    const { warnings } = await this.check();
+    for (const warning of [...warnings, ...(await this.parts.shareSettings())]) onWarning(warning);
     await wakeUps.open();
     return super.serve(advance, options);
   }

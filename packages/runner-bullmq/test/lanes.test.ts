@@ -141,6 +141,32 @@ test('an engine refuses lanes without number, before it stores anything', async 
   });
 });
 
+test('groupConcurrency holds over all workers and lanes', async () => {
+  const open = queueOf({ groupConcurrency: (owner) => (owner === 'ann' ? 2 : 1) });
+  const engines = [open(), open()];
+  const running: Record<string, number> = {};
+  const most: Record<string, number> = {};
+  let ended = 0;
+  const advance: Advance = async (sessionId) => {
+    const owner = sessionId.split(' ')[0] ?? '';
+    running[owner] = (running[owner] ?? 0) + 1;
+    most[owner] = Math.max(most[owner] ?? 0, running[owner]);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    running[owner]--;
+    ended++;
+    return FINISHED;
+  };
+  for (const [owner, count] of [
+    ['ann', 30],
+    ['bob', 5],
+  ] as const)
+    for (const [index, id] of names(count, owner).entries())
+      await engines[0]?.engine.wake(id, { lane: `lane ${index % 3}`, group: owner });
+  for (const { serve } of engines) await serve(advance, 8);
+  await until('all sessions have ended', () => ended === 35);
+  expect(most).toEqual({ ann: 2, bob: 1 });
+});
+
 describe('groups', () => {
   test('of ten owners with very different load wait for a few turns each, not for the backlog', async () => {
     const { engine, serve } = queueOf()();

@@ -7,7 +7,7 @@ export interface Look {
   readonly at: Instant;
   readonly signal: AbortSignal | undefined;
   readonly suspects?: AdvanceOptions['suspects'];
-  readonly route?: boolean | undefined;
+  readonly route?: AdvanceOptions['route'];
 }
 
 /** The work of an advance, which returns its result. */

@@ -1,10 +1,11 @@
 import { invalidArgument, systemClock } from '@holdfast/core';
 import { callAfter } from '@holdfast/core/engine';
-import type { Following, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import type { Following, GroupLimits, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
 import { duplicateOf } from '../server/connection.ts';
 import type { EngineClient } from '../server/connection.ts';
+import { GroupPlaces, groupOf } from './group-places.ts';
 import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from './job-order.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { LaneQueue } from './lane-queue.ts';
@@ -17,6 +18,8 @@ import { TimerQueue } from './timer-queue.ts';
 export interface BullmqWakeUpsOptions extends LaneQueueOptions {
   readonly name: string;
   readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
+  /** How many sessions of a group all workers work on at the same time; no limit when absent. */
+  readonly groupLimits?: GroupLimits | undefined;
 }
 
 /** A session whose job this process has. */
@@ -26,10 +29,14 @@ export interface BullmqLock extends LockedSession {
   readonly sessionKey: string;
   /** The value of the lock of the session. */
   readonly holder: string;
+  /** The wake-up of the job. */
+  readonly wakeUp: WakeUp;
 }
 
 /** An idle worker looks for changes that it was not told of after this time in milliseconds. */
 const LOOK_PAUSE = 5_000;
+/** How many groups in which sessions wait a worker looks at each time. */
+const GROUPS = 100;
 /** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
 const LOCK_PAUSE = 1_000;
 
@@ -54,6 +61,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private readonly options: BullmqWakeUpsOptions;
   private readonly names: QueueNames;
   private readonly scripts: EngineScripts;
+  private readonly places: GroupPlaces;
+  /** The next look at the groups in which sessions wait: a worker that gave back a place may have died before it woke them. */
+  private freeAt = 0;
   private readonly timers: TimerQueue;
   /** The lanes in the order of their turns. */
   private readonly lanes = new Map<string | undefined, LaneQueue>();
@@ -66,11 +76,12 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private onChange = (): void => undefined;
 
   constructor(options: BullmqWakeUpsOptions) {
-    const { client, prefix, name, lanes, lockSeconds } = options;
+    const { client, prefix, name, lanes, lockSeconds, groupLimits = () => Infinity } = options;
     this.options = options;
     this.lockSeconds = lockSeconds;
     this.names = queueNames(prefix, name);
     this.scripts = new EngineScripts(client);
+    this.places = new GroupPlaces(this.names, groupLimits, lockSeconds * 1_000);
     this.timers = new TimerQueue(this.names.timers, options);
     this.subscriber = duplicateOf(client);
     for (const lane of [undefined, ...Object.keys(lanes)]) this.laneQueue(lane);
@@ -106,15 +117,24 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   async take(): Promise<BullmqLock | undefined> {
+    await this.freePlaces();
+    for (;;) {
+      const next = await this.nextJob();
+      const lock = next && (await this.lock(...next));
+      if (lock !== undefined || next === undefined) return lock;
+    }
+  }
+
+  private async nextJob(): Promise<[lane: LaneQueue, job: SessionJob] | undefined> {
     const lanes = [...this.lanes.values()];
     for (const lane of lanes) {
       if (lane.opensAt > Date.now()) this.giveBack(lane); // the lane has paused since
       const job = lane.takeWaited();
-      if (job) return (await this.lock(lane, job)) ?? this.take();
+      if (job) return [lane, job];
     }
     for (const lane of lanes) {
       const job = await lane.take(systemClock.newId());
-      if (job) return (await this.lock(lane, job)) ?? this.take();
+      if (job) return [lane, job];
     }
     return undefined;
   }
@@ -137,8 +157,14 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
     const held = locks.filter((lock) => !this.ending.has(lock));
-    const keys = held.map(({ sessionKey }) => this.names.lockOf(sessionKey));
-    const holders = held.map(({ holder }) => holder);
+    const keys = held.flatMap(({ sessionKey, wakeUp: { group } }) => {
+      const [busy = ''] = this.places.keysOf(group);
+      return [this.names.lockOf(sessionKey), busy];
+    });
+    const holders = held.flatMap(({ sessionKey, holder, wakeUp: { group } }) => [
+      holder,
+      this.places.isLimited(group) ? sessionKey : '',
+    ]);
     const taken = (await this.scripts.run('RENEW', keys, [this.lockSeconds * 1_000, ...holders])) as number[];
     const lost = new Set(taken.map((number) => held[number - 1]));
     for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
@@ -154,24 +180,41 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    * that the wake-ups can start in other lanes.
    */
   async finish(lock: BullmqLock, { wakeUps, pause }: Following): Promise<void> {
-    const { sessionId, sessionKey, holder, laneQueue, job } = lock;
+    const { sessionId, sessionKey, holder, laneQueue, job, wakeUp } = lock;
     this.ending.add(lock);
     const [own, ...others] = wakeUps;
     if (own && !pause && isNextTurn(own, lock)) {
       await this.add(others);
       if (await this.putBack(own, lock)) return;
     }
-    const keys = [this.names.lockOf(sessionKey), this.names.wantedOf(sessionKey)];
-    const wanted = await this.scripts.run('UNLOCK', keys, [holder]);
+    const keys = [
+      this.names.lockOf(sessionKey),
+      this.names.wantedOf(sessionKey),
+      ...this.places.keysOf(wakeUp.group),
+    ];
+    const args = [holder, ...this.places.argsOf(wakeUp)];
+    const [wanted = '', ...freed] = (await this.scripts.run('UNLOCK', keys, args)) as string[];
     if (pause) await this.pause(pause.lane, pause.until);
+    for (const other of freed) await this.addDue(JSON.parse(other) as WakeUp);
     await this.add(wakeUps);
-    if (typeof wanted === 'string')
-      await this.addDue({
-        ...(JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>),
-        sessionId,
-        at: Date.now(),
-      });
+    if (wanted !== '') {
+      const schedule = JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>;
+      await this.addDue({ ...schedule, sessionId, at: Date.now() });
+    }
     await laneQueue.complete(job);
+  }
+
+  /** Wakes sessions that wait for a place of their group, when a place is free. */
+  private async freePlaces(): Promise<void> {
+    const now = Date.now();
+    if (this.options.groupLimits === undefined || this.freeAt > now) return;
+    this.freeAt = now + LOOK_PAUSE;
+    for (const name of await this.options.client.srandmember(this.names.groups, GROUPS)) {
+      const group = groupOf(name);
+      const args = this.places.argsOfGroup(group);
+      const freed = (await this.scripts.run('FREE_PLACES', this.places.keysOf(group), args)) as string[];
+      for (const wakeUp of freed) await this.addDue(JSON.parse(wakeUp) as WakeUp);
+    }
   }
 
   private async start(): Promise<void> {
@@ -211,37 +254,48 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     return laneQueue;
   }
 
-  private async addDue({ sessionId, at, lane, priority = 0, group, isRouted }: WakeUp): Promise<void> {
+  private async addDue(wakeUp: WakeUp): Promise<void> {
+    const { sessionId, lane, priority = 0, group } = wakeUp;
     const level = levelOf(priority);
-    const { names } = this;
+    const { names, places } = this;
     const laneQueue = this.laneQueue(lane);
-    const keys = [...names.turnsOf(lane, level), laneQueue.waitingKey, names.lanes];
+    const keys = [...names.turnsOf(lane, level), laneQueue.waitingKey, names.lanes, ...places.keysOf(group)];
     const args = [
       group ?? '',
       LAST_TICKET,
       lane === undefined ? '' : JSON.stringify(lane),
       names.changes,
       MOST_LANES,
+      ...places.argsOf(wakeUp),
     ];
     const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
     if (ticket === 0) throw tooManyLanes(lane);
-    const data = { sessionId, at, lane, priority, group, isRouted };
-    await laneQueue.add(sessionKeyOf(sessionId), data, jobPriorityOf(level, ticket));
+    if (ticket > 0) await laneQueue.add(sessionKeyOf(sessionId), wakeUp, jobPriorityOf(level, ticket));
   }
 
-  /** Locks the session of a job. Returns `undefined` when a worker has the session in another lane: then the job ends. */
+  /**
+   * Locks the session of a job. Returns `undefined` when a worker has the session in another lane, or when its group is
+   * full: then the job ends.
+   */
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
     this.lanes.delete(laneQueue.lane); // to the end of the turns
     this.lanes.set(laneQueue.lane, laneQueue);
-    const { sessionId, at, isRouted, deaths = 0, ...schedule } = job.data;
+    const { deaths = 0, ...wakeUp } = job.data;
+    const { sessionId, at, isRouted, ...schedule } = wakeUp;
     const sessionKey = sessionKeyOf(sessionId);
-    const { names, lockSeconds } = this;
+    const { names, lockSeconds, places } = this;
     const priority = job.priority;
     const [, served] = names.turnsOf(laneQueue.lane, levelOfJob(priority));
     const jobRef = JSON.stringify([laneQueue.lane ?? null, job.id]);
-    const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), served];
+    const keys = [
+      names.lockOf(sessionKey),
+      names.wantedOf(sessionKey),
+      served,
+      ...places.keysOf(wakeUp.group),
+    ];
     const wanted = JSON.stringify({ ...schedule, isRouted });
-    const args = [jobRef, job.token ?? '', lockSeconds * 1_000, wanted, ticketOf(priority)];
+    const lockArgs = [jobRef, job.token ?? '', lockSeconds * 1_000, wanted, ticketOf(priority)];
+    const args = [...lockArgs, ...places.argsOf(wakeUp)];
     const milliseconds = Number(await this.scripts.run('LOCK', keys, args));
     if (milliseconds === 0) {
       const holder = jobRef + job.token;
@@ -255,31 +309,31 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
         laneQueue,
         sessionKey,
         holder,
+        wakeUp,
       };
     }
-    await this.add([{ sessionId, ...schedule, isRouted, at: Date.now() + milliseconds + LOCK_PAUSE }]);
+    if (milliseconds > 0) await this.add([{ ...wakeUp, at: Date.now() + milliseconds + LOCK_PAUSE }]);
     await laneQueue.complete(job);
     return undefined;
   }
 
   /** Makes the job of a session that yields the job of its next turn. Returns false when that is not possible. */
-  private async putBack(
-    { at, lane, priority = 0, group, isRouted }: WakeUp,
-    lock: BullmqLock,
-  ): Promise<boolean> {
-    const { sessionId, sessionKey, holder, laneQueue, job } = lock;
-    const { names } = this;
+  private async putBack(wakeUp: WakeUp, lock: BullmqLock): Promise<boolean> {
+    const { lane, priority = 0, group } = wakeUp;
+    const { sessionKey, holder, laneQueue, job } = lock;
+    const { names, places } = this;
     const level = levelOf(priority);
-    const deaths = job.stalledCounter;
-    const data: JobData = { sessionId, at, lane, priority, group, isRouted, deaths };
+    const data: JobData = { ...wakeUp, deaths: job.stalledCounter };
     const keys = [
       ...names.turnsOf(lane, level),
       laneQueue.waitingKey,
       names.lockOf(sessionKey),
       names.wantedOf(sessionKey),
       laneQueue.queue.toKey(job.id ?? ''),
+      ...places.keysOf(lock.wakeUp.group),
     ];
-    const args = [group ?? '', LAST_TICKET, holder, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const turn = [group ?? '', LAST_TICKET, holder, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const args = [...turn, ...places.argsOf(lock.wakeUp)];
     const ticket = Number(await this.scripts.run('CONTINUE', keys, args));
     return ticket > 0 && laneQueue.putBack(job);
   }

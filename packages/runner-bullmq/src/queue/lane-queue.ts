@@ -1,17 +1,12 @@
 import type { Instant } from '@holdfast/core';
-import type { Schedule } from '@holdfast/core/engine';
+import type { WakeUp } from '@holdfast/core/engine';
 import { ErrorCode, Queue, Worker } from 'bullmq';
 import type { Job, Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 
 /** The data of a job: the session to look at. */
-export interface JobData extends Schedule {
-  readonly sessionId: string;
-  /** Since when the session is due. */
-  readonly at: Instant;
-  /** `isRouted` of the wake-up. */
-  readonly isRouted?: boolean | undefined;
+export interface JobData extends WakeUp {
   /** How often the job had lost its worker when this wake-up was stored. */
   readonly deaths?: number | undefined;
 }

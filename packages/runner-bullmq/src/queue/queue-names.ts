@@ -10,10 +10,18 @@ export interface QueueNames {
   readonly lanes: string;
   /** The channel on which changes of that hash are published. */
   readonly changes: string;
+  /** The hash of the settings of the worker that started last. */
+  readonly settings: string;
   readonly lockOf: (sessionKey: string) => string;
   readonly wantedOf: (sessionKey: string) => string;
   /** The keys of the turns of a lane's groups, for wake-ups of one level of priority. */
   readonly turnsOf: (lane: string | undefined, level: number) => readonly [tickets: string, served: string];
+  /** The keys of the places of a group, by its name in the scripts. */
+  readonly placesOf: (
+    group: string,
+  ) => readonly [busy: string, waiting: string, wakeUps: string, groups: string];
+  /** The set of the groups in which a session waits for a place. */
+  readonly groups: string;
 }
 
 export function queueNames(prefix: string, name: string): QueueNames {
@@ -23,18 +31,28 @@ export function queueNames(prefix: string, name: string): QueueNames {
     timers: `${name}.timers`,
     lanes: `${base}:lanes`,
     changes: `${base}:changes`,
+    settings: `${base}:settings`,
     lockOf: (sessionKey) => `${base}:lock:${sessionKey}`,
     wantedOf: (sessionKey) => `${base}:wanted:${sessionKey}`,
     turnsOf: (lane, level) => {
       const key = `${base}:turns:${level}:${lane === undefined ? '' : encode(lane)}`;
       return [`${key}:tickets`, `${key}:served`];
     },
+    placesOf: (group) => {
+      const key = `${base}:group:${hashOf(group)}`;
+      return [`${key}:busy`, `${key}:waiting`, `${base}:groups:wake-ups`, `${base}:groups`];
+    },
+    groups: `${base}:groups`,
   };
 }
 
 /** Returns a short key for a session id, which can be any string. */
 export function sessionKeyOf(sessionId: string): string {
-  return createHash('sha256').update(JSON.stringify(sessionId)).digest('base64url').slice(0, 32);
+  return hashOf(JSON.stringify(sessionId));
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 32);
 }
 
 /** Encodes any string for the name of a queue, which has no colon. Plain names stay readable. */

@@ -1,90 +1,134 @@
 import type { EngineClient } from '../server/connection.ts';
+import { GROUP_PLACES } from './group-places.ts';
 
 /**
  * Computes the place of a wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
  * job. The turns begin anew when no job of the lane waits.
  */
 const TICKET = `
-  local served = tonumber(redis.call('GET', KEYS[2]) or '0')
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', served)
-  if redis.call('ZCARD', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[3]) == 0 then
-    served = 0
-    redis.call('DEL', KEYS[2])
-  end
-  local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or '0')
-  local ticket = math.min(math.max(last, served) + 1, tonumber(ARGV[2]))
-  redis.call('ZADD', KEYS[1], ticket, ARGV[1])
-  redis.call('EXPIRE', KEYS[1], 86400)`;
+  local tickets, served, jobs = KEYS[1], KEYS[2], KEYS[3]
+  local turns, most = ARGV[1], tonumber(ARGV[2])
+  local function take_ticket()
+    local start = tonumber(redis.call('GET', served) or '0')
+    redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
+    if redis.call('ZCARD', tickets) == 0 and redis.call('ZCARD', jobs) == 0 then
+      start = 0
+      redis.call('DEL', served)
+    end
+    local last = tonumber(redis.call('ZSCORE', tickets, turns) or '0')
+    local ticket = math.min(math.max(last, start) + 1, most)
+    redis.call('ZADD', tickets, ticket, turns)
+    redis.call('EXPIRE', tickets, 86400)
+    return ticket
+  end`;
 
 /**
  * Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
- * many lanes.
+ * many lanes, and -1 when the wake-up waits for a place of its group.
  */
 const TAKE_TICKET = `
-  if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[3]) == 0 then
-    if redis.call('HLEN', KEYS[4]) >= tonumber(ARGV[5]) then return 0 end
-    redis.call('HSET', KEYS[4], ARGV[3], 0)
-    redis.call('PUBLISH', ARGV[4], ARGV[3])
-  end
+  ${GROUP_PLACES}
   ${TICKET}
-  return ticket`;
+  local lanes = KEYS[4]
+  local lane, changes, most_lanes = ARGV[3], ARGV[4], tonumber(ARGV[5])
+  if lane ~= '' and redis.call('HEXISTS', lanes, lane) == 0 then
+    if redis.call('HLEN', lanes) >= most_lanes then return 0 end
+    redis.call('HSET', lanes, lane, 0)
+    redis.call('PUBLISH', changes, lane)
+  end
+  if must_wait() then return -1 end
+  return take_ticket()`;
 
 /**
  * Ends the lock of a session that has more work in the same lane, and changes its job to the next wake-up. Returns the
- * ticket; 0 when another worker has the session, its job is gone, or the lane has no more tickets.
+ * ticket; 0 when another worker has the session, its job is gone, the lane has no more tickets, or another session waits
+ * for a place of the group.
  */
 const CONTINUE = `
-  local held = redis.call('GET', KEYS[4])
-  if (held and held ~= ARGV[3]) or redis.call('EXISTS', KEYS[6]) == 0 then return 0 end
+  ${GROUP_PLACES}
   ${TICKET}
-  if ticket == tonumber(ARGV[2]) then return 0 end
-  redis.call('DEL', KEYS[4], KEYS[5])
-  redis.call('HSET', KEYS[6], 'data', ARGV[4], 'priority', tonumber(ARGV[5]) + ticket)
+  local lock, wanted, job = KEYS[4], KEYS[5], KEYS[6]
+  local value, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
+  local held = redis.call('GET', lock)
+  if (held and held ~= value) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
+  local ticket = take_ticket()
+  if ticket == most then return 0 end
+  leave_place()
+  redis.call('DEL', lock, wanted)
+  redis.call('HSET', job, 'data', data, 'priority', level + ticket)
   return ticket`;
 
 /**
  * Locks a session for a job. Another job of the session may be in work in another lane: then the schedule of this wake-up
- * is stored for the end of that work, and the script returns the milliseconds of the lock that are left.
+ * is stored for the end of that work, and the script returns the milliseconds of the lock that are left. Returns 0 when
+ * the session is locked, and -1 when the wake-up waits for a place of its group.
  */
 const LOCK = `
-  local held = redis.call('GET', KEYS[1])
-  if held and string.sub(held, 1, #ARGV[1]) ~= ARGV[1] then
-    redis.call('SET', KEYS[2], ARGV[4], 'PX', 86400000)
-    return math.max(redis.call('PTTL', KEYS[1]), 1)
+  ${GROUP_PLACES}
+  local lock, wanted, served = KEYS[1], KEYS[2], KEYS[3]
+  local job, token, milliseconds, schedule, ticket = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+  local held = redis.call('GET', lock)
+  if held and string.sub(held, 1, #job) ~= job then
+    redis.call('SET', wanted, schedule, 'PX', 86400000)
+    return math.max(redis.call('PTTL', lock), 1)
   end
-  redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2], 'PX', ARGV[3])
-  local ticket = tonumber(ARGV[5])
-  if ticket > tonumber(redis.call('GET', KEYS[3]) or '0') then redis.call('SET', KEYS[3], ticket, 'EX', 86400) end
+  if must_wait() then return -1 end
+  take_place()
+  redis.call('SET', lock, job .. token, 'PX', milliseconds)
+  if ticket > tonumber(redis.call('GET', served) or '0') then redis.call('SET', served, ticket, 'EX', 86400) end
   return 0`;
 
-/** Renews the locks of sessions. Returns the numbers of the locks that another worker has. */
+/**
+ * Renews the locks of sessions, and their places in groups. The keys are a lock and the places of a group in turn; the
+ * arguments are the value of the lock and the session, or an empty text without a place. Returns the numbers of the locks that another worker has.
+ */
 const RENEW = `
+  local milliseconds = ARGV[1]
+  local time = redis.call('TIME')
+  local place_end = time[1] * 1000 + math.floor(time[2] / 1000) + milliseconds
   local lost = {}
-  for number, key in ipairs(KEYS) do
-    local held = redis.call('GET', key)
-    if held and held ~= ARGV[number + 1] then lost[#lost + 1] = number
-    else redis.call('SET', key, ARGV[number + 1], 'PX', ARGV[1]) end
+  for number = 1, #KEYS / 2 do
+    local lock, busy = KEYS[2 * number - 1], KEYS[2 * number]
+    local value, session = ARGV[2 * number], ARGV[2 * number + 1]
+    local held = redis.call('GET', lock)
+    if held and held ~= value then lost[#lost + 1] = number
+    else
+      redis.call('SET', lock, value, 'PX', milliseconds)
+      if session ~= '' then redis.call('ZADD', busy, place_end, session) end
+    end
   end
   return lost`;
 
-/** Ends the lock of a session. Returns the schedule of a wake-up that arrived in another lane meanwhile. */
+/**
+ * Ends the lock of a session. Returns the schedule of a wake-up that arrived in another lane meanwhile, or an empty text,
+ * and then the wake-ups that have a place of the group now.
+ */
 const UNLOCK = `
-  local held = redis.call('GET', KEYS[1])
-  if held and held ~= ARGV[1] then return false end
-  redis.call('DEL', KEYS[1])
-  local wanted = redis.call('GET', KEYS[2])
-  redis.call('DEL', KEYS[2])
-  return wanted`;
+  ${GROUP_PLACES}
+  local lock, wanted = KEYS[1], KEYS[2]
+  local held = redis.call('GET', lock)
+  if held and held ~= ARGV[1] then return { '' } end
+  local schedule = redis.call('GET', wanted) or ''
+  redis.call('DEL', lock, wanted)
+  leave_place()
+  return { schedule, unpack(next_wake_ups()) }`;
+
+/** Returns the wake-ups that have a place of a group now. */
+const FREE_PLACES = `
+  ${GROUP_PLACES}
+  return next_wake_ups()`;
 
 /** Sets the end of a lane's pause, unless the lane pauses for longer already. Publishes it. */
 const PAUSE = `
-  local paused = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
-  if tonumber(ARGV[2]) <= paused then return 0 end
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-  redis.call('PUBLISH', ARGV[3], ARGV[1])
+  local lanes = KEYS[1]
+  local lane, pause_end, changes = ARGV[1], ARGV[2], ARGV[3]
+  local paused = tonumber(redis.call('HGET', lanes, lane) or '0')
+  if tonumber(pause_end) <= paused then return 0 end
+  redis.call('HSET', lanes, lane, pause_end)
+  redis.call('PUBLISH', changes, lane)
   return 1`;
 
-const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, PAUSE };
+const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, FREE_PLACES, PAUSE };
 
 type Script = keyof typeof SCRIPTS;
 

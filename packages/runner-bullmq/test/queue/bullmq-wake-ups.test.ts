@@ -2,6 +2,7 @@ import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
 import type { BullmqLock, BullmqWakeUpsOptions } from '../../src/queue/bullmq-wake-ups.ts';
+import type { Schedule } from '@holdfast/core/engine';
 import { LAST_TICKET } from '../../src/queue/job-order.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';
@@ -13,18 +14,20 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Opens the wake-ups of an empty queue, until the test has finished. */
-async function openWakeUps({ lanes = {} }: Partial<BullmqWakeUpsOptions> = {}) {
+async function openWakeUps(init: Partial<BullmqWakeUpsOptions> = {}) {
+  const { lanes = {}, groupLimits, prefix = `{${crypto.randomUUID()}}` } = init;
   const client = connect({ url: server.url() });
-  const prefix = `{${crypto.randomUUID()}}`;
-  const names = { prefix, name: 'agents' };
-  const wakeUps = new BullmqWakeUps({ client, ...names, lanes, ...TIMES, onError: () => undefined });
+  const options = { client, prefix, name: 'agents', lanes, groupLimits, ...TIMES };
+  const wakeUps = new BullmqWakeUps({ ...options, onError: () => undefined });
   onTestFinished(async () => {
     await wakeUps.close();
     client.disconnect();
   });
   await wakeUps.open();
-  const add = (sessionId: string, lane?: string): Promise<void> =>
-    wakeUps.add([{ sessionId, at: Date.now(), lane }]);
+  const add = (sessionId: string, schedule: string | Schedule = {}): Promise<void> =>
+    wakeUps.add([
+      { sessionId, at: Date.now(), ...(typeof schedule === 'string' ? { lane: schedule } : schedule) },
+    ]);
   const take = async (): Promise<BullmqLock> => {
     const lock = await wakeUps.take();
     if (lock === undefined) throw new Error('There is no wake-up.');
@@ -32,8 +35,9 @@ async function openWakeUps({ lanes = {} }: Partial<BullmqWakeUpsOptions> = {}) {
   };
   /** Ends a turn of a session that has more work. */
   const yields = (lock: BullmqLock): Promise<void> =>
-    wakeUps.finish(lock, { wakeUps: [{ sessionId: lock.sessionId, at: Date.now() }] });
-  return { client, prefix, wakeUps, add, take, yields };
+    wakeUps.finish(lock, { wakeUps: [{ ...lock.wakeUp, at: Date.now() }] });
+  const finishes = (lock: BullmqLock): Promise<void> => wakeUps.finish(lock, { wakeUps: [] });
+  return { client, prefix, wakeUps, add, take, yields, finishes };
 }
 
 test('a renewal at the end of the work does not lock the session again', async () => {
@@ -69,7 +73,7 @@ describe('a session that yields', () => {
   test('is counted as recovered once', async () => {
     const { client, prefix, add, take, yields } = await openWakeUps();
     await add('session');
-    const [id = ''] = await client.zrange(`${prefix}:agents:prioritized`, 0, 0);
+    const [id = ''] = await client.zrange(`${prefix}:agents:prioritized`, '0', '0');
     await client.hincrby(`${prefix}:agents:${id}`, 'stc', 1); // as BullMQ does when a worker has died
     const recovered = await take();
     await yields(recovered);
@@ -84,5 +88,117 @@ describe('a session that yields', () => {
     await add('b');
     await yields(await take());
     expect((await take()).sessionId).toBe('b');
+  });
+});
+
+describe('a group with a limit of one', () => {
+  const ada = { group: 'ada' };
+  const limited = (prefix?: string) => openWakeUps({ groupLimits: () => 1, ...(prefix && { prefix }) });
+
+  /** Takes and finishes so many sessions. Returns their ids, in order. */
+  async function drain(
+    { wakeUps, finishes }: Awaited<ReturnType<typeof openWakeUps>>,
+    count: number,
+  ): Promise<string[]> {
+    const taken: string[] = [];
+    await until(`${count} sessions are taken`, async () => {
+      const lock = await wakeUps.take();
+      if (lock) await finishes(lock);
+      return taken.push(...(lock ? [lock.sessionId] : [])) >= count;
+    });
+    return taken;
+  }
+
+  test('gives its place to the session that waits, also in another lane', async () => {
+    const world = await limited();
+    const { wakeUps, add, take, finishes } = world;
+    await add('a', ada);
+    const first = await take();
+    await add('b', { ...ada, lane: 'x' });
+    await add('c', { group: 'ben' });
+    expect((await take()).sessionId).toBe('c');
+    expect(await wakeUps.take()).toBeUndefined();
+    await finishes(first);
+    expect(await drain(world, 1)).toEqual(['b']);
+  });
+
+  test('has one turn for each session that waits, the highest priority first', async () => {
+    const world = await limited();
+    const { add, take, finishes } = world;
+    await add('a', ada);
+    const first = await take();
+    await add('b', ada);
+    await add('c', { ...ada, priority: 1 });
+    await add('b', ada);
+    await finishes(first);
+    expect(await drain(world, 2)).toEqual(['c', 'b']);
+    expect(await world.wakeUps.take()).toBeUndefined();
+  });
+
+  test('finds it full although its sessions were woken before', async () => {
+    const world = await limited();
+    for (const id of ['a', 'b', 'c']) await world.add(id, ada);
+    const first = await world.take();
+    expect(await world.wakeUps.take()).toBeUndefined();
+    await world.finishes(first);
+    expect((await drain(world, 2)).toSorted()).toEqual(['b', 'c']);
+  });
+
+  test('lets its sessions take turns when they yield', async () => {
+    const { add, take, yields } = await limited();
+    await add('a', ada);
+    const first = await take();
+    await add('b', ada);
+    await yields(first);
+    const second = await take();
+    await yields(second);
+    expect([second.sessionId, (await take()).sessionId]).toEqual(['b', 'a']);
+  });
+
+  test('drops no wake-up that arrives while its session is in work', async () => {
+    const world = await limited();
+    const { add, take, finishes } = world;
+    await add('a', ada);
+    const first = await take();
+    await add('b', ada);
+    await add('a', ada);
+    await finishes(first);
+    expect((await drain(world, 2)).toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('keeps a place only as long as its worker lives', async () => {
+    const dead = await limited();
+    await dead.add('a', ada);
+    await dead.take();
+    await dead.add('b', ada);
+    const alive = await limited(dead.prefix);
+    expect((await drain(alive, 2)).toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('renews the places of its sessions', async () => {
+    const { client, prefix, wakeUps, add, take } = await limited();
+    await add('a', ada);
+    const lock = await take();
+    const [key = ''] = await client.keys(`${prefix}*:busy`);
+    const ends = async (): Promise<number> => Number((await client.zrange(key, '0', '0', 'WITHSCORES'))[1]);
+    const before = await ends();
+    await until(
+      'the clock has passed a millisecond',
+      () => Date.now() > before - TIMES.lockSeconds * 1_000 + 1,
+    );
+    await wakeUps.renew([lock]);
+    expect(await ends()).toBeGreaterThan(before);
+  });
+
+  test('wakes a session that a worker freed before it died', async () => {
+    const { client, prefix, add, take } = await limited();
+    await add('a', ada);
+    await take();
+    await add('b', ada);
+    const [key = ''] = await client.keys(`${prefix}*:busy`);
+    const [session = ''] = await client.zrange(key, '0', '0');
+    await client.zadd(key, 1, session); // the place has ended, and nobody has woken "b"
+    const other = await limited(prefix);
+    expect((await other.take()).sessionId).toBe('b');
   });
 });

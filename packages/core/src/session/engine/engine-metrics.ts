@@ -32,6 +32,8 @@ export interface EngineMetrics {
   readonly workSeconds: number;
   /** Advances that threw or returned an error. */
   readonly errors: number;
+  /** Wake-ups of sessions that the store does not have: they were deleted, or another application shares the queue. */
+  readonly unknownSessions: number;
   /** Errors of the engine's queue. */
   readonly queueErrors: number;
   /** Sessions that the queue delivered again, because their worker had died or was frozen. */
@@ -64,6 +66,7 @@ export class EngineMeter {
   private steps = 0;
   private workSeconds = 0;
   private errors = 0;
+  private unknownSessions = 0;
   private recoveries = 0;
   private readonly advances = new Map<AdvanceOutcome['type'], number>();
   private readonly waitsUpTo: number[] = BOUNDS.map(() => 0);
@@ -106,12 +109,13 @@ export class EngineMeter {
     if (result === undefined || result.error !== undefined) this.errors++;
     if (result === undefined) return;
     const { type } = result.outcome;
+    if (type === 'finished' && result.next === undefined) this.unknownSessions++;
     this.advances.set(type, (this.advances.get(type) ?? 0) + 1);
     this.steps += result.steps ?? 0;
   }
 
   read(): EngineMetrics {
-    const { steps, workSeconds, errors, queueErrors, recoveries, lostLocks, sessionsInWork } = this;
+    const { steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } = this;
     const lanes = [...this.lanes].map(([lane, counts]) => Object.freeze({ lane, ...counts }));
     const buckets = BOUNDS.map((atMostSeconds, index) =>
       Object.freeze({ atMostSeconds, count: this.waitsUpTo[index] as number }),
@@ -122,10 +126,11 @@ export class EngineMeter {
       steps,
       workSeconds,
       errors,
+      unknownSessions,
       queueErrors,
       recoveries,
       lostLocks,
-      sessionsInWork,
+      sessionsInWork: this.sessionsInWork,
       concurrency: this.concurrency,
       waits: Object.freeze({
         count: sumOf(lanes, ({ waits }) => waits.count),
@@ -177,7 +182,8 @@ export function metricsText(metrics: EngineMetrics, labels: MetricLabels = {}): 
 }
 
 function familiesOf(metrics: EngineMetrics): readonly Family[] {
-  const { advances, steps, workSeconds, errors, queueErrors, recoveries, lostLocks } = metrics;
+  const { advances, steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } =
+    metrics;
   const outcomes = Object.entries(advances).map(([outcome, count]): Sample => [{ outcome }, count]);
   const counter = (name: string, help: string, value: number): Family => [
     name,
@@ -190,6 +196,7 @@ function familiesOf(metrics: EngineMetrics): readonly Family[] {
     counter('steps_total', 'Closed steps.', steps),
     counter('work_seconds_total', 'Duration of all advances.', workSeconds),
     counter('errors_total', 'Advances that threw or returned an error.', errors),
+    counter('unknown_sessions_total', 'Wake-ups of sessions that the store does not have.', unknownSessions),
     counter('queue_errors_total', 'Errors of the queue of the engine.', queueErrors),
     counter('recoveries_total', 'Sessions that were delivered again.', recoveries),
     counter('lost_locks_total', 'Locks that were not renewed in time.', lostLocks),

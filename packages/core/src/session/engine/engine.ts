@@ -63,9 +63,10 @@ export interface AdvanceOptions {
   readonly suspects?: 'alone' | 'refuse' | undefined;
   /**
    * True for a wake-up without a lane. When the session belongs to a lane, there is no work: the outcome is `yield`, and
-   * the engine wakes the session in that lane. Default: the work starts in any case.
+   * the engine wakes the session in that lane. With `groups`, this holds also when the session belongs to a group, for an
+   * engine that limits groups. Default: the work starts in any case.
    */
-  readonly route?: boolean | undefined;
+  readonly route?: boolean | 'groups' | undefined;
   /**
    * Receives the events of the run, after the `onEvent` of the runtime. It receives no events of an `IsolatedProcess`: pass
    * `onEvent` to the runtime of that process.

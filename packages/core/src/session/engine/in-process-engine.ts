@@ -2,6 +2,8 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { ADVICE_OF_ENGINES } from './advance-check.ts';
+import type { GroupConcurrency } from './group-limits.ts';
+import { GROUP_CONCURRENCY, groupLimits } from './group-limits.ts';
 import { checkLanes } from './lane-limits.ts';
 import type { LaneLimits } from './lane-turns.ts';
 import { MemoryWakeUps } from './memory-wake-ups.ts';
@@ -13,12 +15,17 @@ export interface InProcessEngineOptions {
   readonly clock?: Clock | undefined;
   /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
+  /**
+   * How many sessions of one group are worked on at the same time in this process, over all lanes: `5`, or
+   * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
+   */
+  readonly groupConcurrency?: GroupConcurrency | undefined;
 }
 
 const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =>
   optionsCheck<InProcessEngineOptions>(
     'InProcessEngine',
-    { clock: mustBe.clock, lanes: mustBe.object },
+    { clock: mustBe.clock, lanes: mustBe.object, groupConcurrency: GROUP_CONCURRENCY },
     ADVICE_OF_ENGINES,
   )(options);
 
@@ -29,8 +36,9 @@ const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =
 export class InProcessEngine extends QueueEngine {
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: InProcessEngineOptions = {}) {
-    const { clock = systemClock, lanes = {} } = checkOptions(options);
+    const { clock = systemClock, lanes = {}, groupConcurrency } = checkOptions(options);
     checkLanes(lanes);
-    super(new MemoryWakeUps(clock, lanes), { clock });
+    const queue = new MemoryWakeUps(clock, lanes, groupLimits(groupConcurrency));
+    super(queue, { clock, limitsGroups: groupConcurrency !== undefined });
   }
 }

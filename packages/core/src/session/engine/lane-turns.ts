@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { Schedule } from './engine.ts';
+import type { GroupLimits } from './group-limits.ts';
 
 /** Limits of one lane. */
 export interface LaneLimits {
@@ -25,14 +26,21 @@ interface Lane {
 
 /**
  * The sessions that wait for work in an engine. Lanes take turns, so that a long queue of one lane does not hold up the
- * others; so do the groups of a lane. A lane that is paused or at its limit is passed over.
+ * others; so do the groups of a lane. A lane that is paused or at its limit is passed over, and so is a group at its limit.
  */
 export class LaneTurns {
   private readonly lanes = new Map<string | undefined, Lane>();
+  /** How many sessions of each group are worked on, in all lanes. */
+  private readonly running = new Map<string, number>();
   private readonly limits: Readonly<Record<string, LaneLimits>>;
+  private readonly groupLimits: GroupLimits;
 
-  constructor(limits: Readonly<Record<string, LaneLimits>> = {}) {
+  constructor(
+    limits: Readonly<Record<string, LaneLimits>> = {},
+    groupLimitsOfEngine: GroupLimits = () => Infinity,
+  ) {
     this.limits = limits;
+    this.groupLimits = groupLimitsOfEngine;
   }
 
   add(sessionId: string, { lane: name, priority = 0, group }: Schedule): void {
@@ -47,21 +55,24 @@ export class LaneTurns {
     else groups.set(group, [sessionId]);
   }
 
-  /** The next session to work on; `undefined` when each lane is empty, paused or at its limit. */
+  /** The next session to work on; `undefined` when each lane is empty, paused or at a limit. */
   take(now: Instant): string | undefined {
     for (const lane of this.lanes.values()) {
-      if (lane.priorities.length === 0 || lane.pausedUntil > now || this.isFull(lane)) continue;
+      if (lane.pausedUntil > now || this.isFull(lane)) continue;
+      const sessionId = this.takeOf(lane);
+      if (sessionId === undefined) continue;
       lane.running++;
       this.lanes.delete(lane.name); // to the end of the turns
       this.lanes.set(lane.name, lane);
-      return takeOf(lane);
+      return sessionId;
     }
     return undefined;
   }
 
-  /** Ends the work on a session of a lane. */
-  done(name: string | undefined): void {
-    this.lane(name).running--;
+  /** Ends the work on a session. */
+  done({ lane, group }: Schedule): void {
+    this.lane(lane).running--;
+    if (group !== undefined) this.count(group, -1);
   }
 
   /** Starts no session of a lane before a moment. */
@@ -80,6 +91,31 @@ export class LaneTurns {
     return end;
   }
 
+  /** Removes the first session of the group whose turn it is. Groups of a higher priority come first. */
+  private takeOf({ priorities }: Lane): string | undefined {
+    for (const [place, { groups }] of priorities.entries())
+      for (const [group, sessionIds] of groups) {
+        if (group !== undefined && this.runningOf(group) >= this.groupLimits(group)) continue;
+        const sessionId = sessionIds.shift() as string;
+        groups.delete(group);
+        if (sessionIds.length > 0) groups.set(group, sessionIds); // to the end of the turns
+        if (groups.size === 0) priorities.splice(place, 1);
+        if (group !== undefined) this.count(group, 1);
+        return sessionId;
+      }
+    return undefined;
+  }
+
+  private runningOf(group: string): number {
+    return this.running.get(group) ?? 0;
+  }
+
+  private count(group: string, change: number): void {
+    const running = this.runningOf(group) + change;
+    if (running > 0) this.running.set(group, running);
+    else this.running.delete(group);
+  }
+
   private isFull({ name, running }: Lane): boolean {
     return name !== undefined && running >= (this.limits[name]?.concurrency ?? Infinity);
   }
@@ -91,15 +127,4 @@ export class LaneTurns {
     this.lanes.set(name, lane);
     return lane;
   }
-}
-
-/** Removes the first session of the group whose turn it is, among those of the highest priority. */
-function takeOf({ priorities }: Lane): string {
-  const { groups } = priorities[0] as Level;
-  const [group, sessionIds] = groups.entries().next().value as [string | undefined, string[]];
-  const sessionId = sessionIds.shift() as string;
-  groups.delete(group);
-  if (sessionIds.length > 0) groups.set(group, sessionIds); // to the end of the turns
-  if (groups.size === 0) priorities.shift();
-  return sessionId;
 }

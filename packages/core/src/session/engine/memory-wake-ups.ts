@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
 import type { Schedule } from './engine.ts';
+import type { GroupLimits } from './group-limits.ts';
 import type { LaneLimits } from './lane-turns.ts';
 import { LaneTurns } from './lane-turns.ts';
 import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
@@ -27,9 +28,9 @@ export class MemoryWakeUps implements WakeUpQueue {
   private hasChanged = false;
   private onChange = (): void => undefined;
 
-  constructor(clock: Clock, limits: Readonly<Record<string, LaneLimits>>) {
+  constructor(clock: Clock, limits: Readonly<Record<string, LaneLimits>>, groupLimits?: GroupLimits) {
     this.clock = clock;
-    this.turns = new LaneTurns(limits);
+    this.turns = new LaneTurns(limits, groupLimits);
   }
 
   async add(wakeUps: readonly WakeUp[]): Promise<void> {
@@ -79,7 +80,7 @@ export class MemoryWakeUps implements WakeUpQueue {
   async finish({ sessionId, schedule }: LockedSession, { wakeUps, pause }: Following): Promise<void> {
     const wanted = this.locked.get(sessionId);
     this.locked.delete(sessionId);
-    this.turns.done(schedule.lane);
+    this.turns.done(schedule);
     if (pause) this.turns.pause(pause.lane, pause.until);
     const meanwhile = wanted ? [wakeUpOf(sessionId, wanted)] : [];
     await this.add([...wakeUps, ...meanwhile]); // the schedule of the result comes first

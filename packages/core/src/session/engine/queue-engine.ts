@@ -19,13 +19,15 @@ export interface QueueEngineOptions {
    * the session has no more work.
    */
   readonly stepsPerTurn?: number | undefined;
+  /** The queue limits how many sessions of a group are worked on, so it must know the group of each. Default: false. */
+  readonly limitsGroups?: boolean | undefined;
 }
 
 // Checks inside of functions are not in the bundle of a program without an engine.
 const checkOptions = (options: QueueEngineOptions): QueueEngineOptions =>
   optionsCheck<QueueEngineOptions>(
     'QueueEngine',
-    { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1) },
+    { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1), limitsGroups: mustBe.boolean },
     ADVICE_OF_ENGINES,
   )(options);
 const checkWakeOptions = optionsCheck<WakeOptions>(
@@ -51,6 +53,7 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
   private readonly queue: WakeUpQueue<Lock>;
   private readonly clock: Clock;
   private readonly stepsPerTurn: number | undefined;
+  private readonly limitsGroups: boolean;
   private readonly meter: EngineMeter;
   private worker: QueueWorker<Lock> | undefined;
 
@@ -58,11 +61,12 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
   constructor(queue: WakeUpQueue<Lock>, options: QueueEngineOptions = {}) {
     const expected = mustBe.objectWith('a queue of wake-ups', ['add', 'take', 'wait', 'finish']);
     checkArgument('queue of QueueEngine', queue, expected);
-    const { clock = systemClock, stepsPerTurn } = checkOptions(options);
+    const { clock = systemClock, stepsPerTurn, limitsGroups = false } = checkOptions(options);
     this.queue = queue;
     this.clock = clock;
     this.meter = new EngineMeter(clock);
     this.stepsPerTurn = stepsPerTurn;
+    this.limitsGroups = limitsGroups;
   }
 
   async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
@@ -81,9 +85,9 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
     if (this.worker && !this.worker.isStopped)
       throw invalidArgument('This engine already serves. Stop it first.');
-    const { queue, clock, stepsPerTurn, meter } = this;
+    const { queue, clock, stepsPerTurn, limitsGroups, meter } = this;
     const given = { advance, isolated, concurrency, onError };
-    const worker = new QueueWorker({ queue, clock, stepsPerTurn, meter, ...given });
+    const worker = new QueueWorker({ queue, clock, stepsPerTurn, limitsGroups, meter, ...given });
     meter.concurrency = concurrency;
     worker.start(this.worker);
     this.worker = worker;

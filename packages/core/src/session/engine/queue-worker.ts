@@ -13,6 +13,7 @@ interface WorkerParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
   readonly clock: Clock;
   readonly stepsPerTurn: number | undefined;
+  readonly limitsGroups: boolean;
   readonly meter: EngineMeter;
   readonly advance: Advance;
   readonly isolated: Advance | undefined;
@@ -144,7 +145,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private async resultOf(lock: Lock, signal: AbortSignal): Promise<AdvanceResult | undefined> {
     const { advance, stepsPerTurn: maxSteps } = this.parts;
     this.advances++;
-    const route = lock.schedule.lane === undefined && !lock.isRouted;
+    const route = this.routeOf(lock);
     const options = {
       signal,
       suspects: 'refuse',
@@ -155,6 +156,13 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     this.advances--;
     if (this.advances === 0) this.onIdle();
     return result?.outcome.type === 'isolate' ? this.isolate(lock.sessionId, signal) : result;
+  }
+
+  /** The lane of a session may be unknown, or its group. */
+  private routeOf({ schedule: { lane, group }, isRouted }: Lock): AdvanceOptions['route'] {
+    const { limitsGroups } = this.parts;
+    const isUnknown = lane === undefined || (limitsGroups && group === undefined);
+    return isUnknown && !isRouted && (limitsGroups ? 'groups' : true);
   }
 
   /** Advances a suspect session by one step, which clears it, when it is its turn among the suspect sessions. */
@@ -276,7 +284,7 @@ function instantOf({ outcome }: AdvanceResult, now: Instant): Instant | undefine
   return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE) : outcome.until;
 }
 
-/** Returns the lane, the priority and the group of the next work. Without a lane, no advance must look for it again. */
+/** Returns the lane, the priority and the group of the next work. */
 function scheduleOf({ lane, priority, group }: Schedule): Omit<WakeUp, 'sessionId' | 'at'> {
-  return lane === undefined ? { priority, group, isRouted: true } : { lane, priority, group };
+  return { lane, priority, group, isRouted: true };
 }

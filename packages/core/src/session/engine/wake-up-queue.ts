@@ -7,8 +7,8 @@ export interface WakeUp extends Schedule {
   /** No worker takes the session for this wake-up before. */
   readonly at: Instant;
   /**
-   * True when an advance has returned this schedule: without a lane, the session has none. A queue that does not store it
-   * costs one more look at such a session.
+   * True when an advance has returned this schedule: without a lane or a group, the session has none. A queue that does
+   * not store it costs one more look at such a session.
    */
   readonly isRouted?: boolean | undefined;
 }

@@ -50,7 +50,10 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
   suspects: mustBe.oneOf(['alone', 'refuse']),
-  route: mustBe.boolean,
+  route: {
+    expected: "true, false or 'groups'",
+    accepts: (value) => typeof value === 'boolean' || value === 'groups',
+  },
   onEvent: mustBe.function,
 });
 
@@ -295,8 +298,10 @@ export class SessionRuntime<Context = unknown> {
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps, suspects = 'alone', route = false, onEvent } = options;
-    const next = route && this.parts.schedule !== groupByOwner ? await this.loadNext(sessionId) : undefined;
-    if (next?.lane !== undefined) return { outcome: { type: 'yield' }, wake: [], next };
+    const hasRoute = route === 'groups' || (route && this.parts.schedule !== groupByOwner);
+    const next = hasRoute ? await this.loadNext(sessionId) : undefined;
+    const isRouted = next?.lane !== undefined || (route === 'groups' && next?.group !== undefined);
+    if (isRouted) return { outcome: { type: 'yield' }, wake: [], next };
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };
     const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };

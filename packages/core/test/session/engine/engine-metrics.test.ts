@@ -119,6 +119,16 @@ test('recoveries, locks that ended and errors of the queue', async () => {
   });
 });
 
+test('sessions that the store does not have are counted', async () => {
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: {} });
+  const engine = new InProcessEngine();
+  const worker = await engine.serve((id, options) => runtime.advance(id, options));
+  await engine.wake('unknown');
+  while (engine.metrics().advances.finished === 0) await new Promise(setImmediate);
+  await worker.stop();
+  expect(engine.metrics().unknownSessions).toBe(1);
+});
+
 test('of many lanes, the first hundred have counters of their own', async () => {
   const engine = new InProcessEngine();
   await engine.serve(async () => finished);

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { groupLimits } from '@holdfast/core/engine';
+import type { GroupConcurrency, GroupLimits } from '@holdfast/core/engine';
 import type { LaneLimits } from '../../../src/session/engine/lane-turns.ts';
 import { LaneTurns } from '../../../src/session/engine/lane-turns.ts';
 
 const NOW = 1_000;
 
 /** The turns of sessions, each as "id lane group priority". */
-function turnsOf(sessions: readonly string[], limits: Readonly<Record<string, LaneLimits>> = {}): LaneTurns {
-  const turns = new LaneTurns(limits);
+function turnsOf(
+  sessions: readonly string[],
+  limits: Readonly<Record<string, LaneLimits>> = {},
+  ofGroups?: GroupLimits,
+): LaneTurns {
+  const turns = new LaneTurns(limits, ofGroups);
   for (const session of sessions) {
     const [sessionId = '', lane, group, priority] = session.split(' ');
     turns.add(sessionId, { lane, group, priority: priority === undefined ? undefined : Number(priority) });
@@ -45,11 +51,43 @@ describe('groups', () => {
   });
 });
 
+describe('a group at its limit', () => {
+  const limited = (sessions: readonly string[], limit: GroupConcurrency): LaneTurns =>
+    turnsOf(sessions, {}, groupLimits(limit));
+
+  test('is passed over in all lanes until a session of it is done', () => {
+    const turns = limited(['a1 x a', 'a2 x a', 'a3 y a', 'b1 x b', 'n1 x', 'n2 x'], 1);
+    expect(takeAll(turns)).toEqual(['a1', 'b1', 'n1', 'n2']);
+    turns.done({ lane: 'x', group: 'a' });
+    expect(takeAll(turns)).toEqual(['a3']);
+    turns.done({ lane: 'y', group: 'a' });
+    turns.done({ lane: 'x', group: 'b' });
+    expect(takeAll(turns)).toEqual(['a2']);
+  });
+
+  test('lets sessions of a lower priority start', () => {
+    const turns = limited(['a1 x a 5', 'a2 x a 5', 'b1 x b 0'], 1);
+    expect(takeAll(turns)).toEqual(['a1', 'b1']);
+  });
+
+  test('has the limit that a function returns for it', () => {
+    const turns = limited(['a1 x a', 'a2 x a', 'b1 x b', 'b2 x b'], (group) => (group === 'a' ? 2 : 1));
+    expect(takeAll(turns)).toEqual(['a1', 'b1', 'a2']);
+  });
+
+  test('is refused when the function returns no whole number from 1', () => {
+    const turns = limited(['a1 x a'], () => 0);
+    expect(() => turns.take(NOW)).toThrow(
+      'The result of groupConcurrency for the group "a" must be a whole number of at least 1',
+    );
+  });
+});
+
 describe('a lane', () => {
   test('at its limit is passed over until a session of it is done', () => {
     const turns = turnsOf(['a x', 'b x', 'c y'], { x: { concurrency: 1 } });
     expect(takeAll(turns)).toEqual(['a', 'c']);
-    turns.done('x');
+    turns.done({ lane: 'x' });
     expect(takeAll(turns)).toEqual(['b']);
   });
 
@@ -64,7 +102,7 @@ describe('a lane', () => {
   test('without sessions does not take the turn of another', () => {
     const turns = turnsOf(['a x']);
     expect(turns.take(NOW)).toBe('a');
-    turns.done('x');
+    turns.done({ lane: 'x' });
     expect(turns.nextEnd(NOW)).toBeUndefined();
     for (const session of ['b', 'c']) turns.add(session, { lane: 'x' });
     turns.add('d', { lane: 'y' });

@@ -1,5 +1,11 @@
 import { RunAbort } from '@holdfast/core';
-import type { Advance, AdvanceOptions, AdvanceResult, LockedSession } from '@holdfast/core/engine';
+import type {
+  Advance,
+  AdvanceOptions,
+  AdvanceResult,
+  LockedSession,
+  QueueEngineOptions,
+} from '@holdfast/core/engine';
 import { QueueEngine } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
@@ -72,8 +78,8 @@ class LockingQueue extends MemoryWakeUps {
 }
 
 /** An engine whose advances wait until the test ends them. */
-function gatedEngine(options: { stepsPerTurn?: number; resultOf?: (id: string) => AdvanceResult } = {}) {
-  const { stepsPerTurn, resultOf = () => FINISHED } = options;
+function gatedEngine(options: QueueEngineOptions & { resultOf?: (id: string) => AdvanceResult } = {}) {
+  const { resultOf = () => FINISHED, ...engineOptions } = options;
   const clock: ManualClock = manualClock(1_000);
   let timers = 0;
   const after: ManualClock['after'] = (milliseconds, callback) => {
@@ -84,7 +90,7 @@ function gatedEngine(options: { stepsPerTurn?: number; resultOf?: (id: string) =
     return () => (unset(), callOff());
   };
   const queue = new LockingQueue({ ...clock, after }, {});
-  const engine = new QueueEngine(queue, { clock: { ...clock, after }, stepsPerTurn });
+  const engine = new QueueEngine(queue, { clock: { ...clock, after }, ...engineOptions });
   const started: string[] = [];
   const given: AdvanceOptions[] = [];
   const errors: unknown[] = [];
@@ -328,7 +334,7 @@ describe('an advance', () => {
     await wake('a');
     await end('a');
     expect(given.map(({ route }) => route)).toEqual([true, undefined]);
-    const wakeUp = { sessionId: 'a', at: 1_000, lane: 'x', priority: 2, group: 'g' };
+    const wakeUp = { sessionId: 'a', at: 1_000, lane: 'x', priority: 2, group: 'g', isRouted: true };
     expect(finish.mock.calls).toEqual([[expect.anything(), { wakeUps: [wakeUp] }]]);
   });
 
@@ -343,6 +349,19 @@ describe('an advance', () => {
     expect(given.map(({ route }) => route)).toEqual([true, undefined, undefined]);
   });
 
+  test('gets `groups` as its route when the engine limits groups and does not know the group', async () => {
+    const { queue, engine, advance, given } = gatedEngine({ limitsGroups: true });
+    await queue.add([
+      { sessionId: 'a', at: 0 },
+      { sessionId: 'b', at: 0, lane: 'x' },
+      { sessionId: 'c', at: 0, lane: 'x', group: 'g' },
+      { sessionId: 'd', at: 0, lane: 'x', isRouted: true },
+    ]);
+    await engine.serve(advance);
+    await settled();
+    expect(given.map(({ route }) => route)).toEqual(['groups', 'groups', undefined, undefined]);
+  });
+
   test('that wakes its own session does so in the lane of its result', async () => {
     const next = { agentName: 'agent', lane: 'x' };
     const { queue, engine, advance, wake, end } = gatedEngine({
@@ -353,7 +372,7 @@ describe('an advance', () => {
     await wake('a');
     await end('a');
     expect(finish.mock.calls[0]?.[1].wakeUps).toEqual([
-      { sessionId: 'a', at: 1_000, lane: 'x' },
+      { sessionId: 'a', at: 1_000, lane: 'x', isRouted: true },
       { sessionId: 'b', at: 1_000 },
     ]);
   });

@@ -4,6 +4,7 @@ import { callAfter, newId } from '../../../clock.ts';
 import { jitterOf } from '../../../jitter.ts';
 import type { DueSession, SessionStore } from '../../session-store.ts';
 import { KnownSchedules } from './known-schedules.ts';
+import type { GroupLimits } from '../group-limits.ts';
 import type { LaneLimits } from '../lane-turns.ts';
 import { MemoryWakeUps } from '../memory-wake-ups.ts';
 import { NextInstants } from './next-instants.ts';
@@ -19,6 +20,8 @@ export interface DueSessionsParts {
   readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
   readonly clock: Clock;
   readonly lanes: Readonly<Record<string, LaneLimits>>;
+  readonly limitsGroups: boolean;
+  readonly groupLimits: GroupLimits;
   readonly pollSeconds: number;
   readonly againAfterSeconds: number;
 }
@@ -60,7 +63,7 @@ export class DueSessions implements WakeUpQueue {
 
   constructor(parts: DueSessionsParts) {
     this.parts = parts;
-    this.turns = new MemoryWakeUps(parts.clock, parts.lanes);
+    this.turns = new MemoryWakeUps(parts.clock, parts.lanes, parts.groupLimits);
   }
 
   /** Looks at the store, now and when another process wakes a session. Returns the function that ends it. */
@@ -102,13 +105,18 @@ export class DueSessions implements WakeUpQueue {
   }
 
   async finish(lock: LockedSession, { wakeUps, pause }: Following): Promise<void> {
-    const { sessionId, schedule } = lock;
+    const { sessionId, schedule, isRouted: wasRouted = false } = lock;
     const takenUntil = this.locked.get(sessionId) ?? 0;
     this.locked.delete(sessionId);
-    const isRouted = (wakeUp: WakeUp): boolean =>
-      wakeUp.sessionId === sessionId && schedule.lane === undefined && wakeUp.lane !== undefined;
-    // The advance has only learned the lane. The store still shows the session to no other worker.
-    const routed = wakeUps.filter((wakeUp) => isRouted(wakeUp) && wakeUp.at <= this.parts.clock.now());
+    const { clock, limitsGroups } = this.parts;
+    const hasLearned = ({ lane, group }: WakeUp): boolean =>
+      (schedule.lane === undefined && lane !== undefined) ||
+      (limitsGroups && schedule.group === undefined && group !== undefined);
+    // The advance has only learned the lane or the group. The store still shows the session to no other worker.
+    const routed = wakeUps.filter(
+      (wakeUp) =>
+        !wasRouted && wakeUp.sessionId === sessionId && hasLearned(wakeUp) && wakeUp.at <= clock.now(),
+    );
     for (const wakeUp of routed) {
       this.schedules.add(sessionId, wakeUp);
       this.candidates.set(sessionId, { takenUntil });

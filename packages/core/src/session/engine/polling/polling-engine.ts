@@ -6,6 +6,8 @@ import type { SessionStore } from '../../session-store.ts';
 import type { Advance, EngineWorker, ServeOptions } from '../engine.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
+import type { GroupConcurrency } from '../group-limits.ts';
+import { GROUP_CONCURRENCY, groupLimits } from '../group-limits.ts';
 import type { LaneLimits } from '../lane-turns.ts';
 import { checkLanes } from '../lane-limits.ts';
 import { QueueEngine } from '../queue-engine.ts';
@@ -25,6 +27,11 @@ export interface PollingEngineOptions {
   readonly againAfterSeconds?: number | undefined;
   /** Limits of lanes in this process, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
+  /**
+   * How many sessions of one group are worked on at the same time in this process, over all lanes: `5`, or
+   * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
+   */
+  readonly groupConcurrency?: GroupConcurrency | undefined;
   /** The steps of an advance after which the session waits for its next turn. Default: no limit. */
   readonly stepsPerTurn?: number | undefined;
   /** The clock for polls and instants; default: the clock of the machine. */
@@ -39,6 +46,7 @@ const checkOptions = optionsCheck<PollingEngineOptions>(
     pollSeconds: mustBe.seconds,
     againAfterSeconds: mustBe.seconds,
     lanes: mustBe.object,
+    groupConcurrency: GROUP_CONCURRENCY,
     stepsPerTurn: mustBe.wholeNumber(1),
     clock: mustBe.clock,
   },
@@ -70,11 +78,13 @@ export class PollingEngine extends QueueEngine {
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown or missing option, or an invalid value. */
   constructor(options: PollingEngineOptions) {
     const checked = checkOptions(options);
-    const { store, channel, clock = systemClock, stepsPerTurn } = checked;
+    const { store, channel, clock = systemClock, stepsPerTurn, groupConcurrency } = checked;
     const { pollSeconds = 1, againAfterSeconds = 10, lanes = {} } = checked;
     checkLanes(lanes);
-    const dueSessions = new DueSessions({ store, channel, clock, lanes, pollSeconds, againAfterSeconds });
-    super(dueSessions, { clock, stepsPerTurn });
+    const limitsGroups = groupConcurrency !== undefined;
+    const limits = { lanes, limitsGroups, groupLimits: groupLimits(groupConcurrency) };
+    const dueSessions = new DueSessions({ store, channel, clock, ...limits, pollSeconds, againAfterSeconds });
+    super(dueSessions, { clock, stepsPerTurn, limitsGroups });
     this.dueSessions = dueSessions;
   }
 

@@ -1,0 +1,54 @@
+import type { AdvanceResult } from '@holdfast/core/engine';
+import type { BullmqEngineOptions } from '@holdfast/runner-bullmq';
+import { Redis } from 'ioredis';
+import { RedisServer } from 'test-servers';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openEngine } from '../support/bullmq-harness.ts';
+
+const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start({ args: ['--appendonly', 'yes'] });
+});
+afterAll(() => server.stop());
+
+/** Starts a worker of a queue. Returns its warnings. */
+async function start(name: string, options: Partial<BullmqEngineOptions>): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  const onWarning = (warning: string): void => void warnings.push(warning);
+  const { engine, close } = openEngine({ url: server.url() }, { name, onWarning, ...options });
+  onTestFinished(close);
+  const served = await engine.serve(async () => FINISHED);
+  onTestFinished(() => served.stop());
+  return warnings;
+}
+
+test('a worker with the limits of the others starts without a warning', async () => {
+  const options = {
+    lanes: { openai: { concurrency: 40 }, local: { rate: { max: 5, seconds: 1 } } },
+    groupConcurrency: 5,
+  };
+  const { openai, local } = options.lanes;
+  expect(await start('same', options)).toEqual([]);
+  expect(await start('same', { ...options, lanes: { local, openai } })).toEqual([]);
+});
+
+test('a worker with other limits warns', async () => {
+  await start('other', { lanes: { openai: { concurrency: 40 } } });
+  expect(await start('other', { lanes: { openai: { concurrency: 20 } }, groupConcurrency: 5 })).toEqual([
+    'The last worker that started on the queue "other" has lanes {"openai":{"concurrency":40}}, and this one has {"openai":{"concurrency":20}}. The limits of the worker that started last hold for all. Pass the same to all workers.',
+    'The last worker that started on the queue "other" has groupConcurrency none, and this one has 5. Each worker counts with its own. Pass the same to all workers.',
+  ]);
+});
+
+test('a queue of another layout is refused', async () => {
+  const redis = new Redis(server.port);
+  await redis.hset('{holdfast}:future:holdfast:settings', { layout: '2' });
+  redis.disconnect();
+  await expect(start('future', {})).rejects.toMatchObject({
+    code: 'QUEUE_UNSUITABLE',
+    message:
+      'The queue "future" under the prefix "{holdfast}" has the layout 2, and this release has the layout 1. Use another name or prefix.',
+  });
+});
