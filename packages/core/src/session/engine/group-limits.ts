@@ -1,4 +1,5 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
+import type { ArgumentCheck } from '../../arguments.ts';
 
 /**
  * How many sessions of one group are worked on at the same time, over all lanes: the same number for each group, or a
@@ -10,7 +11,7 @@ export type GroupConcurrency = number | ((group: string) => number);
 export type GroupLimits = (group: string | undefined) => number;
 
 /** The check of the option `groupConcurrency`. */
-export const GROUP_CONCURRENCY = {
+export const GROUP_CONCURRENCY: ArgumentCheck = {
   ...mustBe.wholeNumber(1),
   expected: 'a whole number of at least 1, or a function that returns one for a group',
   accepts: (value: unknown): boolean =>
