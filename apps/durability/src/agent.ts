@@ -50,6 +50,8 @@ export interface Plan {
   readonly outage?: Outage | undefined;
   /** The lane of the session. Default: none. */
   readonly lane?: string | undefined;
+  /** The owner of the session. Default: none. */
+  readonly owner?: string | undefined;
   /** The milliseconds that the session sleeps after its first step. Default: it does not sleep. */
   readonly restMilliseconds?: number | undefined;
   /** True when each call of a tool kills its process. */

@@ -63,7 +63,10 @@ const runtime: SessionRuntime<Account> = new SessionRuntime({
   runContext: async (info) => ({ accountOf: info.sessionId }),
   leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
   maxAttempts: Number(MAX_ATTEMPTS ?? 1_000),
-  schedule: ({ state, agentName }) => ({ lane: agentName === 'payer' ? planOf(state)?.lane : undefined }),
+  schedule: ({ state, agentName, owner }) => ({
+    lane: agentName === 'payer' ? planOf(state)?.lane : undefined,
+    group: owner,
+  }),
   workerName: String(process.pid),
 });
 const people = new People({ store, runtime, journal, faults });

@@ -60,7 +60,8 @@ export class World {
   async begin(plan: Plan | PoisonPlan | ParentPlan): Promise<void> {
     const { sessionId } = plan;
     const name = 'children' in plan ? 'parent' : 'payer';
-    await this.runtime.create({ definition: { name }, sessionId });
+    const owner = 'owner' in plan ? plan.owner : undefined;
+    await this.runtime.create({ definition: { name }, sessionId, ...(owner !== undefined && { owner }) });
     await this.tell(sessionId, JSON.stringify(plan), 'plan');
   }
 

@@ -6,6 +6,7 @@ import { OUTAGES } from '../../src/provider.ts';
 type Random = (below: number) => number;
 
 const LANES = [undefined, 'fast', 'slow'] as const;
+const OWNERS = [undefined, 'ada', 'ben'] as const;
 
 /** Returns a plan at random: a session with a tool of any kind, that sleeps, meets an outage, or does neither. */
 export function randomPlan(sessionId: string, random: Random): Plan {
@@ -18,6 +19,7 @@ export function randomPlan(sessionId: string, random: Random): Plan {
     calls: 1 + random(3),
     outage,
     lane: LANES[random(LANES.length)],
+    owner: OWNERS[random(OWNERS.length)],
     restMilliseconds: canRest && random(4) === 0 ? 200 + random(3_000) : undefined,
   };
 }
