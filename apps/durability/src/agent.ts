@@ -77,7 +77,8 @@ export interface AgentParts {
   readonly pace: number;
   /** Refuses calls as the outage of a plan demands. Default: no call is refused. */
   readonly provider?: Provider | undefined;
-  readonly epochOf: (sessionId: string) => number;
+  /** The epoch of the claim under which the agent runs. */
+  readonly epoch: number;
   /** The instant of the last check that a tool may be called. */
   readonly checkedAt: () => number;
   /** The clock of the loop. Default: the clock of the machine. */
@@ -100,7 +101,7 @@ export function payer(parts: AgentParts): AgentLoop<Account> {
   });
 }
 
-function planDriver({ journal, faults, pace, provider, epochOf, clock = systemClock }: AgentParts): Driver {
+function planDriver({ journal, faults, pace, provider, epoch, clock = systemClock }: AgentParts): Driver {
   return {
     modelId: (llmConfig) => llmConfig?.model ?? OWN_MODEL,
     async infer({ messages, llmConfig }): Promise<InferenceResponseInit> {
@@ -109,7 +110,7 @@ function planDriver({ journal, faults, pace, provider, epochOf, clock = systemCl
       const { sessionId, kind, steps, calls, outage, isPoison } = JSON.parse(first) as Plan;
       const step = all.filter(({ role }) => role === 'tool').length + 1;
       const model = llmConfig?.model ?? OWN_MODEL;
-      const call = { sessionId, epoch: epochOf(sessionId), step, model };
+      const call = { sessionId, epoch, step, model };
       journal.write({ type: 'inferring', ...call, now: clock.now() });
       faults.reach('inference');
       if (pace > 0) await pause(pace);
@@ -156,10 +157,10 @@ async function pay(
   tool: PayingKind,
   { sessionId }: Payment,
   { toolCallId: call, idempotencyKey: key, runContext }: ToolContext<Account>,
-  { journal, faults, pace, epochOf, checkedAt }: AgentParts,
+  { journal, faults, pace, epoch, checkedAt }: AgentParts,
 ): Promise<unknown> {
   if (runContext.accountOf !== sessionId) throw new Error('The run context is that of another session.');
-  const what = { sessionId, epoch: epochOf(sessionId), call, tool, key };
+  const what = { sessionId, epoch, call, tool, key };
   journal.write({ type: 'called', ...what, checkedAt: checkedAt() });
   if (pace > 0) await pause(pace);
   faults.reach('before-effect');

@@ -33,7 +33,6 @@ const STDOUT = 1;
 const journal = new Journal(JOURNAL);
 const faults = new Faults(FAULT);
 const epochs = new Map<string, number>();
-let checkedAt = 0;
 const without = (WITHOUT || undefined) as Protection | undefined;
 
 const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
@@ -44,12 +43,14 @@ const store: SessionStore = watched(storeWithout(without, opened), { journal, fa
 function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {
   if (agentName === 'parent') return parent({ runtime: () => runtime, wake: async (id) => queue?.wake(id) });
   const isSwitched = planOf(state)?.outage === 'overloaded';
+  const epoch = epochs.get(sessionId) ?? 0; // another claim of this process does not change it
+  let checkedAt = 0;
   const loop = payer({
     journal,
     faults,
     pace: Number(PACE ?? 0),
     provider: new Provider(journal, OUTAGE_FILE || undefined),
-    epochOf: (id) => epochs.get(id) ?? 0,
+    epoch,
     checkedAt: () => checkedAt,
     clock: isSwitched ? jumpingClock(sessionId, journal) : undefined,
     hooks: [rest],

@@ -20,7 +20,7 @@ export async function uninterrupted(plan: Plan): Promise<AgentSession> {
     journal: new Journal('/dev/null'),
     faults: new Faults(undefined),
     pace: 0,
-    epochOf: () => 0,
+    epoch: 0,
     checkedAt: () => 0,
   });
   const runtime = new SessionRuntime({

@@ -11,7 +11,7 @@ export async function parentProblems(
   const { status, finalResponse, execution } = session.state;
   const problems = [...historyProblems(session)];
   if (status !== 'completed' || finalResponse !== 'Done.')
-    problems.push(`${sessionId} is ${status}: ${finalResponse}`);
+    problems.push(`${sessionId} is ${status}: ${finalResponse ?? JSON.stringify(session.state.errors)}`);
   const respondedAt = execution?.completedAt ?? 0;
   const listed = await runtime.list({ parentId: sessionId, limit: 100 });
   const found = listed.sessions.map((child) => child.sessionId).toSorted();

@@ -11,7 +11,8 @@ export const RECOVERY_SECONDS = QUEUE_TIMES.lockSeconds + 2 * QUEUE_TIMES.stalle
 export async function untilCalled({ journal }: World, plans: readonly Plan[]): Promise<void> {
   await until('each session calls a tool', () => {
     const called = journal.read().filter(({ type }) => type === 'called');
-    return new Set(called.map(({ sessionId }) => sessionId)).size === plans.length;
+    const sessionIds = new Set(called.map(({ sessionId }) => sessionId));
+    return plans.every(({ sessionId }) => sessionIds.has(sessionId));
   });
 }
 
