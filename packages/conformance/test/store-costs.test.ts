@@ -12,11 +12,11 @@ test('the costs of all operations of a store', async () => {
     claim: 3,
     'claim with base': 2,
     'refused claim': 1,
-    renew: 2,
+    renew: 1,
     enqueue: 2,
     'save a message of 1 KB': 1,
     'save a step': 1,
-    release: 2,
+    release: 1,
     'list a page of one': 1,
     due: 1,
   });

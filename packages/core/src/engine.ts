@@ -79,19 +79,21 @@ export type {
   ServeOptions,
   WakeOptions,
 } from './session/engine/engine.ts';
-export type { LaneLimits } from './session/engine/lane-turns.ts';
-export { GROUP_CONCURRENCY, groupLimits } from './session/engine/group-limits.ts';
-export type { GroupConcurrency, GroupLimits } from './session/engine/group-limits.ts';
-export { metricsText } from './session/engine/engine-metrics.ts';
+export type { LaneLimits } from './session/engine/queue/lane-turns.ts';
+export { GROUP_CONCURRENCY, groupLimits } from './session/engine/queue/group-limits.ts';
+export type { GroupConcurrency, GroupLimits } from './session/engine/queue/group-limits.ts';
+export { metricsText } from './session/engine/metrics/metrics-text.ts';
+export type { MetricLabels, MetricsTextOptions } from './session/engine/metrics/metrics-text.ts';
+export type { EngineMetrics, LaneMetrics, WaitMetrics } from './session/engine/metrics/engine-metrics.ts';
+export { QueueEngine } from './session/engine/queue/queue-engine.ts';
+export type { QueueEngineOptions } from './session/engine/queue/queue-engine.ts';
 export type {
-  EngineMetrics,
-  MetricLabels,
-  LaneMetrics,
-  WaitMetrics,
-} from './session/engine/engine-metrics.ts';
-export { QueueEngine } from './session/engine/queue-engine.ts';
-export type { QueueEngineOptions } from './session/engine/queue-engine.ts';
-export type { Following, LockedSession, WakeUp, WakeUpQueue } from './session/engine/wake-up-queue.ts';
+  FollowUp,
+  LaneBacklog,
+  LockedSession,
+  WakeUp,
+  WakeUpQueue,
+} from './session/engine/queue/wake-up-queue.ts';
 export { PollingEngine } from './session/engine/polling/polling-engine.ts';
 export type { PollingEngineOptions } from './session/engine/polling/polling-engine.ts';
 export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';

@@ -51,7 +51,7 @@ export type {
   RecordChange,
   SessionBackend,
   StoredItem,
-  NeededSession,
+  ReadSession,
   StoredSession,
 } from './session/store/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';

@@ -50,7 +50,7 @@ import {
   guardsFor,
 } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
-import { MemoryWakeUps } from '../src/session/engine/memory-wake-ups.ts';
+import { MemoryWakeUps } from '../src/session/engine/queue/memory-wake-ups.ts';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';

@@ -7,22 +7,13 @@ import {
   optionsCheck,
   QueueEngine,
 } from '@holdfast/core/engine';
-import type {
-  Advance,
-  EngineWorker,
-  GroupConcurrency,
-  ServeOptions,
-  WakeOptions,
-} from '@holdfast/core/engine';
+import type { GroupConcurrency, WakeOptions } from '@holdfast/core/engine';
 import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
 import { checkLanes } from './queue/lane-limits.ts';
 import type { BullmqLaneLimits } from './queue/lane-limits.ts';
-import { checkPrefix, connect } from './server/connection.ts';
+import { checkConnection, checkPrefix, connect, CONNECTION } from './server/connection.ts';
 import type { BullmqConnection, EngineClient } from './server/connection.ts';
-import { queueNames } from './queue/queue-names.ts';
-import { queueReport } from './server/queue-report.ts';
-import { shareSettings } from './server/queue-settings.ts';
 import type { QueueReport } from './server/queue-report.ts';
 
 /** The options of `BullmqEngine`. */
@@ -47,11 +38,16 @@ export interface BullmqEngineOptions {
    * after at most `lockSeconds` and twice this time. Default: 5.
    */
   readonly stalledSeconds?: number | undefined;
+  /**
+   * The name of the session store, such as `postgres://db/orders`. A worker warns when the last one on the queue had
+   * another: two applications that share a queue take each other's sessions.
+   */
+  readonly storeName?: string | undefined;
   /** The steps of an advance after which a session goes back to its place in the queue. Default: 1. */
   readonly stepsPerTurn?: number | undefined;
   /** The seconds after which `wake` rejects when the server does not reply. Default: 5. */
   readonly wakeSeconds?: number | undefined;
-  /** Receives BullMQ's spans, as in `new BullMQOtel({ tracerName: 'agents' })` of the package `bullmq-otel`. */
+  /** Receives spans, as in `new BullMQOtel({ tracerName: 'agents' })` of the package `bullmq-otel`: for each wake-up and each turn. */
   readonly telemetry?: Telemetry | undefined;
   /**
    * Receives each setting of the server with which wake-ups can be lost, and each limit that differs from that of other
@@ -65,13 +61,14 @@ export interface BullmqEngineOptions {
 const checkOptions = optionsCheck<BullmqEngineOptions>(
   'BullmqEngine',
   {
-    connection: mustBe.required(mustBe.secret(mustBe.object)),
+    connection: CONNECTION,
     name: mustBe.text(200),
     prefix: mustBe.text(200),
     lanes: mustBe.object,
     groupConcurrency: GROUP_CONCURRENCY,
     lockSeconds: mustBe.seconds,
     stalledSeconds: mustBe.seconds,
+    storeName: mustBe.text(1_000),
     stepsPerTurn: mustBe.wholeNumber(1),
     wakeSeconds: mustBe.seconds,
     telemetry: mustBe.object,
@@ -91,58 +88,41 @@ const CLOSE_MILLISECONDS = 2_000;
 interface EngineParts {
   readonly client: EngineClient;
   readonly wakeUps: BullmqWakeUps;
-  /** Compares the settings with those of other workers. Returns warnings. */
-  readonly shareSettings: () => Promise<readonly string[]>;
   readonly wakeSeconds: number;
-  readonly onWarning: (warning: string) => void;
 }
 
 /**
  * An engine whose wake-ups are jobs of BullMQ, for workers on many machines. A job means "look at this session": the store
  * has the session, so the queue holds nothing that a sweep could not restore.
+ *
+ * `serve` checks the server and the settings, as `check` does.
  */
 export class BullmqEngine extends QueueEngine {
   private readonly parts: EngineParts;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: BullmqEngineOptions) {
-    const { stepsPerTurn = 1, wakeSeconds = 5, onWarning = warn, ...rest } = checkOptions(options);
-    const {
-      connection,
-      name = 'agents',
-      prefix = '{holdfast}',
-      lanes = {},
-      groupConcurrency,
-      ...times
-    } = rest;
-    const limitsGroups = groupConcurrency !== undefined;
-    const { lockSeconds = 15, stalledSeconds = 5, telemetry, onError = warn } = times;
+    const { connection, stepsPerTurn = 1, wakeSeconds = 5, ...rest } = checkOptions(options);
+    const { name = 'agents', prefix = '{holdfast}', lanes = {}, groupConcurrency, storeName, ...more } = rest;
+    const { lockSeconds = 15, stalledSeconds = 5, telemetry, onWarning = warn, onError = warn } = more;
     if (name.includes(':'))
       throw invalidArgument(`The name "${name}" has a colon, which BullMQ does not allow.`);
+    checkConnection(connection);
     checkPrefix(prefix, connection);
     checkLanes(lanes);
     const client = connect(connection);
     client.on('error', onError);
-    const wakeUps = new BullmqWakeUps({
-      client,
-      prefix,
-      name,
-      lanes,
-      groupLimits: limitsGroups ? groupLimits(groupConcurrency) : undefined,
-      lockSeconds,
-      stalledSeconds,
-      telemetry,
-      onError,
-    });
-    super(wakeUps, { stepsPerTurn, limitsGroups });
-    const place = { key: queueNames(prefix, name).settings, name, prefix };
-    const share = () => shareSettings(client, place, { lanes, groupConcurrency });
-    this.parts = { client, wakeUps, shareSettings: share, wakeSeconds, onWarning };
+    const limits = { lanes, groupConcurrency, groupLimits: groupLimits(groupConcurrency) };
+    const times = { lockSeconds, stalledSeconds };
+    const place = { client, prefix, name, storeName };
+    const wakeUps = new BullmqWakeUps({ ...place, ...limits, ...times, telemetry, onWarning, onError });
+    super(wakeUps, { stepsPerTurn });
+    this.parts = { client, wakeUps, wakeSeconds };
   }
 
   /**
    * @throws HoldfastError `QUEUE_UNAVAILABLE` when the server does not reply in time. The wake-up may have been stored; if
-   * not, a sweep wakes the session.
+   * not, a sweep wakes the session. `QUEUE_UNSUITABLE` for a queue that another layout uses.
    */
   override async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
     const { wakeSeconds } = this.parts;
@@ -156,19 +136,6 @@ export class BullmqEngine extends QueueEngine {
   }
 
   /**
-   * @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old, and for a queue that another layout uses.
-   * RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine already
-   * serves.
-   */
-  override async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
-    const { wakeUps, onWarning } = this.parts;
-    const { warnings } = await this.check();
-    for (const warning of [...warnings, ...(await this.parts.shareSettings())]) onWarning(warning);
-    await wakeUps.open();
-    return super.serve(advance, options);
-  }
-
-  /**
    * The queues of BullMQ, for tools such as bull-board: one for each lane that this process knows, and one for timers. Do not
    * change their jobs.
    */
@@ -176,9 +143,12 @@ export class BullmqEngine extends QueueEngine {
     return this.parts.wakeUps.queues;
   }
 
-  /** Checks the server. @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old. */
+  /**
+   * Checks the server, and compares the settings of this engine with those of the worker that started last.
+   * @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old, and for a queue that another layout uses.
+   */
   async check(): Promise<QueueReport> {
-    return queueReport(this.parts.client);
+    return this.parts.wakeUps.check();
   }
 
   /** Closes the connections. Stop the worker before. */

@@ -33,6 +33,27 @@ describe('options that the engine refuses', () => {
       { connection: { redis: { keyPrefix: 'x' } } },
       'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
     ],
+    [
+      'a host beside the options of ioredis',
+      { connection: { host: 'localhost', port: 6379 } },
+      'connection of BullmqEngine has no option "host": put it into redis, as in connection: { redis: { host, port } }.',
+    ],
+    [
+      'two servers',
+      { connection: { ...connection, cluster: [] } },
+      "connection of BullmqEngine must be one of { url: 'redis://localhost:6379' }",
+    ],
+    ['no server', { connection: {} }, 'connection of BullmqEngine must be one of'],
+    [
+      'an option that BullMQ needs otherwise',
+      { connection: { redis: { maxRetriesPerRequest: 3 } } },
+      'connection of BullmqEngine must not set maxRetriesPerRequest: the engine sets it. Remove it.',
+    ],
+    [
+      'too many lanes',
+      { connection, lanes: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`lane ${n}`, {}])) },
+      'The lane "lane 100" is one too many: an engine has at most 100 lanes.',
+    ],
   ])('%s', (_, options, message) => {
     const error = thrownBy(() => new BullmqEngine(options as BullmqEngineOptions));
     expect(error).toMatchObject({ code: 'ARGUMENT_INVALID' });

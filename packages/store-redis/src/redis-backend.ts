@@ -4,7 +4,7 @@ import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
   ItemRange,
-  NeededSession,
+  ReadSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -29,7 +29,7 @@ import { evictionWarning } from './server/eviction.ts';
 import type { RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
 import { readArchive, readInbox } from './session/read-inbox.ts';
-import { readNeeded, readSession } from './session/read-session.ts';
+import { readSessionIf, readSession } from './session/read-session.ts';
 import type { SessionLocation } from './session/read-session.ts';
 import { readRecord, RECORD_FIELDS } from './session/hash-fields.ts';
 import type { FieldValues } from './session/hash-fields.ts';
@@ -91,11 +91,11 @@ export class RedisBackend implements SessionBackend {
     return readSession(await this.locationOf(sessionId));
   }
 
-  async readNeeded(
+  async readSessionIf(
     sessionId: string,
     needsContent: (record: SessionRecord) => boolean,
-  ): Promise<NeededSession | undefined> {
-    return readNeeded(await this.locationOf(sessionId), needsContent);
+  ): Promise<ReadSession | undefined> {
+    return readSessionIf(await this.locationOf(sessionId), needsContent);
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {

@@ -1,19 +1,15 @@
 import { InProcessEngine } from '@holdfast/core';
 import type { SessionRuntime, SessionStore } from '@holdfast/core';
-import { metricsText, mustBe, optionsCheck, PollingEngine, sweep } from '@holdfast/core/engine';
-import type { Advance, EngineMetrics, EngineWorker, ExecutionEngine } from '@holdfast/core/engine';
+import { metricsText, mustBe, optionsCheck, sweep } from '@holdfast/core/engine';
+import type { Advance, EngineWorker } from '@holdfast/core/engine';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serveHttp } from './http-server.ts';
 import type { WorkerServer } from './http-server.ts';
 import { errorFields } from './log.ts';
 import type { Log } from './log.ts';
-import { StoreProbe } from './store-probe.ts';
-
-/** An engine that a worker can serve with. Metrics are shown when the engine has them. */
-export interface WorkerEngine extends ExecutionEngine {
-  /** Returns the counters of the engine. */
-  metrics?(): EngineMetrics;
-}
+import { Probe } from './probe.ts';
+import type { Health } from './probe.ts';
+import type { WorkerEngine } from './worker-engine.ts';
 
 /** The options of `startWorker`. */
 export interface WorkerOptions {
@@ -26,8 +22,8 @@ export interface WorkerOptions {
   /** The number of sessions that the worker works on at the same time; default 8. */
   readonly concurrency?: number | undefined;
   /**
-   * The seconds between two sweeps, which wake the sessions that are due; `false` for none. Default: 1 without `engine`,
-   * where a message of another process waits for the next sweep; none with a `PollingEngine`; else 60.
+   * The seconds between two sweeps, which wake the sessions that are due; `false` for none. Default: `sweepSeconds` of the
+   * engine, which is 1 for an `InProcessEngine` and none for a `PollingEngine`; else 60.
    */
   readonly sweepSeconds?: number | false | undefined;
   /** Advances suspect sessions in a process of its own, such as `advance` of an `IsolatedProcess`. */
@@ -81,11 +77,16 @@ export async function startWorker(options: WorkerOptions): Promise<StartedWorker
   return worker;
 }
 
+const SWEEP_SECONDS = 60;
+/** The longest time in seconds that a stop waits for the store: for the sweep, and for the end of the announcements. */
+const END_SECONDS = 5;
+
 class Worker implements StartedWorker {
   readonly engine: WorkerEngine;
   private readonly options: WorkerOptions;
   private readonly log: Log;
-  private readonly probe: StoreProbe;
+  private readonly probe: Probe;
+  private sweeping = Promise.resolve();
   private readonly stopController = new AbortController();
   private engineWorker: EngineWorker | undefined;
   private server: WorkerServer | undefined;
@@ -96,7 +97,7 @@ class Worker implements StartedWorker {
     this.options = options;
     this.engine = engine;
     this.log = log;
-    this.probe = new StoreProbe(store);
+    this.probe = new Probe(store, engine);
   }
 
   get port(): number | undefined {
@@ -121,7 +122,7 @@ class Worker implements StartedWorker {
       await this.endAnnouncements?.();
       throw error;
     }
-    void this.sweepRepeatedly();
+    this.sweeping = this.sweepRepeatedly();
     this.log('info', 'The worker serves.', this.port === undefined ? {} : { port: this.port });
   }
 
@@ -131,18 +132,19 @@ class Worker implements StartedWorker {
     const { sessionsInWork = 0 } = this.engine.metrics?.() ?? {};
     if (sessionsInWork > 0)
       this.log('warn', 'The time to stop is over. Other workers resume the sessions.', { sessionsInWork });
-    await this.endAnnouncements?.().catch((error: unknown) => this.logError(error, undefined));
+    const ended = Promise.all([this.sweeping, this.endAnnouncements?.()]);
+    const late = pause(END_SECONDS * 1_000, undefined, { ref: false }); // the store may be away
+    await Promise.race([ended, late]).catch((error: unknown) => this.logError(error, undefined));
     this.server?.close();
   }
 
   async readiness(): Promise<{ readonly reason?: string | undefined; readonly backlogSeconds?: number }> {
-    if (this.stopController.signal.aborted) return { reason: 'The worker stops.' };
-    if (this.engineWorker === undefined) return { reason: 'The worker starts.' };
-    return this.probe.look();
+    const { reason, backlogSeconds } = await this.look();
+    return { reason, ...(backlogSeconds !== undefined && { backlogSeconds }) };
   }
 
   async metrics(): Promise<string> {
-    const { reason, backlogSeconds } = await this.readiness();
+    const { reason, backlogSeconds, backlog } = await this.look();
     const own = [
       gauge('ready', '1 when the worker is ready.', reason === undefined ? 1 : 0),
       ...(backlogSeconds === undefined
@@ -150,11 +152,17 @@ class Worker implements StartedWorker {
         : [gauge('backlog_seconds', 'How long the longest waiting session has been due.', backlogSeconds)]),
     ];
     const metrics = this.engine.metrics?.();
-    return `${metrics === undefined ? '' : metricsText(metrics)}${own.join('')}`;
+    return `${metrics === undefined ? '' : metricsText(metrics, { backlog })}${own.join('')}`;
+  }
+
+  private async look(): Promise<Health> {
+    if (this.stopController.signal.aborted) return { reason: 'The worker stops.' };
+    if (this.engineWorker === undefined) return { reason: 'The worker starts.' };
+    return this.probe.look();
   }
 
   private async sweepRepeatedly(): Promise<void> {
-    const { store, sweepSeconds = defaultSweepSeconds(this.options) } = this.options;
+    const { store, sweepSeconds = this.engine.sweepSeconds ?? SWEEP_SECONDS } = this.options;
     if (sweepSeconds === false) return;
     const { signal } = this.stopController;
     const againAfterSeconds = Math.min(60, sweepSeconds * 10);
@@ -177,12 +185,6 @@ class Worker implements StartedWorker {
     const message = sessionId === undefined ? 'The engine failed.' : 'The work on a session failed.';
     this.log('error', message, { ...(sessionId !== undefined && { sessionId }), ...errorFields(error) });
   }
-}
-
-/** A `PollingEngine` finds the due sessions itself, and a sweep would take them from it. */
-function defaultSweepSeconds({ engine }: WorkerOptions): number | false {
-  if (engine === undefined) return 1;
-  return engine instanceof PollingEngine ? false : 60;
 }
 
 function gauge(name: string, help: string, value: number): string {

@@ -1,4 +1,5 @@
 import { createAgentLoop, MemorySessionStore, SessionRuntime } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { LogFields, LogLevel } from '@holdfast/worker';
 import { startWorker } from '@holdfast/worker';
@@ -21,6 +22,35 @@ test('a worker in this process answers, and stops without closing the store', as
   await worker.stop({ withinSeconds: 5 });
   expect(await store.workers()).toEqual([]);
   await expect(fetch(`http://127.0.0.1:${String(worker.port)}/health/live`)).rejects.toThrow('fetch failed');
+});
+
+test('a worker without a free slot says how long sessions wait, although a sweep has taken them', async () => {
+  const answer = Promise.withResolvers<string>();
+  const driver = scriptedDriver(() => answer.promise, 'Hello.');
+  const busyStore = new MemorySessionStore();
+  const busyRuntime = new SessionRuntime({
+    store: busyStore,
+    agents: { clerk: createAgentLoop({ driver }) },
+  });
+  const worker = await startWorker({ runtime: busyRuntime, store: busyStore, concurrency: 1, port: 0 });
+  onTestFinished(() => worker.stop());
+  for (const id of ['a', 'b']) {
+    await busyRuntime.create({ definition: { name: 'clerk' }, sessionId: id });
+    await busyRuntime.enqueue(id, { type: 'message', content: 'Hi.' });
+    await worker.engine.wake(id, { lane: 'openai' });
+    await until('the first session is in work', () => driver.requests.length === 1);
+  }
+  await sweep(busyStore, worker.engine, { againAfterSeconds: 60 });
+  expect((await busyStore.due({ limit: 1 })).sessions).toEqual([]);
+
+  const url = `http://127.0.0.1:${String(worker.port)}`;
+  const readiness = async () =>
+    (await fetch(`${url}/health/ready`)).json() as Promise<{ backlogSeconds: number }>;
+  await until('the wait is seen', async () => (await readiness()).backlogSeconds > 0);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toContain('holdfast_engine_waiting{lane="openai"} 1\n');
+  expect(metrics).toMatch(/^holdfast_engine_oldest_wait_seconds\{lane="openai"\} 0\.\d+$/m);
+  answer.resolve('Hello.');
 });
 
 test('other paths and methods are refused', async () => {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AdvanceResult, EngineWorker, Schedule } from '@holdfast/core/engine';
+import type { AdvanceOptions, AdvanceResult, EngineWorker, Schedule } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
 import { advancing, ending, serving, suspended } from './engine-parts.ts';
 
@@ -8,7 +8,7 @@ const scheduling = (change: { [Member in keyof Schedule]: undefined }): Defect =
   ending((result) => (result.next ? { ...result, next: { ...result.next, ...change } } : result));
 
 /** Changes the option `route` of each advance. */
-const routing = (change: () => true | undefined): Defect =>
+const routing = (change: () => AdvanceOptions['route']): Defect =>
   advancing((advance) => (id, options) => advance(id, { ...options, route: change() }));
 
 /** Wakes a session at once, a turn later, when its result is such. */
@@ -26,7 +26,7 @@ export const answerDefects: Readonly<Record<string, Defect>> = {
   'ignores the lane of the next work': scheduling({ lane: undefined }),
   'ignores the group of the next work': scheduling({ group: undefined }),
   'does not route wake-ups without a lane': routing(() => undefined),
-  'routes wake-ups of every lane': routing(() => true),
+  'routes wake-ups of every lane': routing(() => 'lane'),
   'wakes a session at once that waits for a rate limit': repeating(
     ({ outcome }) => outcome.type === 'throttled',
   ),

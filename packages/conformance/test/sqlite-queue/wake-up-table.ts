@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { SQLInputValue } from 'node:sqlite';
 import { systemClock } from '@holdfast/core';
 import type { Clock, Instant } from '@holdfast/core';
-import type { Following, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -124,7 +124,7 @@ export class WakeUpTable implements WakeUpQueue<TableLock> {
   }
 
   /** One transaction stores the wake-ups that follow, and removes those that the lock covers. */
-  async finish({ id }: TableLock, { wakeUps, pause }: Following) {
+  async finish({ id }: TableLock, { wakeUps, pause }: FollowUp) {
     this.atomically(() => {
       for (const wakeUp of wakeUps) this.store(wakeUp);
       if (pause) this.run(PAUSE, JSON.stringify(pause.lane), pause.until);

@@ -19,13 +19,15 @@ export interface ConsoleObserverOptions {
   readonly maxLength?: number;
 }
 
-const checkOptions = optionsCheck<ConsoleObserverOptions>('consoleObserver', {
-  write: mustBe.function,
-  colors: mustBe.boolean,
-  showText: mustBe.boolean,
-  showReasoning: mustBe.boolean,
-  maxLength: mustBe.number(1),
-});
+// A check inside of a function is not in the bundle of a program that does not call it.
+const checkOptions = (options: ConsoleObserverOptions): ConsoleObserverOptions =>
+  optionsCheck<ConsoleObserverOptions>('consoleObserver', {
+    write: mustBe.function,
+    colors: mustBe.boolean,
+    showText: mustBe.boolean,
+    showReasoning: mustBe.boolean,
+    maxLength: mustBe.number(1),
+  })(options);
 
 /**
  * Creates a listener that prints runs to a terminal: executions, steps, texts of the model, tool calls with their

@@ -15,7 +15,8 @@ import type { SpendingCall } from './spending-ledger.ts';
 import type { CountedWindows, NanoRefusal } from './spending-windows.ts';
 import { refusalOf, windowsAt, windowsWith } from './spending-windows.ts';
 
-const checkOptions = optionsCheck<SpendingLedgerOptions>('MemorySpendingLedger', spendingOptionChecks);
+const checkOptions = (options: SpendingLedgerOptions): SpendingLedgerOptions =>
+  optionsCheck<SpendingLedgerOptions>('MemorySpendingLedger', spendingOptionChecks)(options);
 
 /** Counts in memory, for one process and as long as it lives. */
 export class MemorySpendingLedger extends BackedSpendingLedger {

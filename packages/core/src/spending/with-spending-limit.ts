@@ -1,4 +1,5 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
+import type { OptionsCheck } from '../arguments.ts';
 import { systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
 import { DriverError, driverFailureOf } from '../loop/inference/driver-error.ts';
@@ -62,25 +63,29 @@ const STRING_OR_FUNCTION = {
   accepts: (value: unknown) => mustBe.string.accepts(value) || mustBe.function.accepts(value),
 };
 
-const checkOptions = optionsCheck<SpendingLimitOptions<never>>(
-  'withSpendingLimit',
-  {
-    ledger: mustBe.required(mustBe.objectWith('a SpendingLedger', ['reserve', 'settle', 'release', 'read'])),
-    owner: mustBe.required(STRING_OR_FUNCTION),
-    limits: mustBe.required({
-      expected: 'limits, as in { day: 5 }, or a function',
-      accepts: (value) => mustBe.object.accepts(value) || mustBe.function.accepts(value),
-    }),
-    prices: PRICES,
-    upperBound: {
-      expected: 'a number of US dollars or a function',
-      accepts: (value) => mustBe.number(0).accepts(value) || mustBe.function.accepts(value),
+// A check inside of a function is not in the bundle of a program that has no limit.
+const checkOptions: OptionsCheck<SpendingLimitOptions<never>> = (options) =>
+  optionsCheck<SpendingLimitOptions<never>>(
+    'withSpendingLimit',
+    {
+      ledger: mustBe.required(
+        mustBe.objectWith('a SpendingLedger', ['reserve', 'settle', 'release', 'read']),
+      ),
+      owner: mustBe.required(STRING_OR_FUNCTION),
+      limits: mustBe.required({
+        expected: 'limits, as in { day: 5 }, or a function',
+        accepts: (value) => mustBe.object.accepts(value) || mustBe.function.accepts(value),
+      }),
+      prices: PRICES,
+      upperBound: {
+        expected: 'a number of US dollars or a function',
+        accepts: (value) => mustBe.number(0).accepts(value) || mustBe.function.accepts(value),
+      },
+      expiresInSeconds: mustBe.seconds,
+      onUnsettled: mustBe.function,
     },
-    expiresInSeconds: mustBe.seconds,
-    onUnsettled: mustBe.function,
-  },
-  { limit: 'use "limits", as in limits: { day: 5 }', tenant: 'use "owner"', maxCost: 'use "limits"' },
-);
+    { limit: 'use "limits", as in limits: { day: 5 }', tenant: 'use "owner"', maxCost: 'use "limits"' },
+  )(options);
 
 const EXPIRES_IN_SECONDS = 900;
 

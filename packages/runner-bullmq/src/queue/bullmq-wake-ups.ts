@@ -1,25 +1,36 @@
-import { invalidArgument, systemClock } from '@holdfast/core';
-import { callAfter } from '@holdfast/core/engine';
-import type { Following, GroupLimits, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
+import type {
+  FollowUp,
+  GroupLimits,
+  LaneBacklog,
+  LockedSession,
+  WakeUp,
+  WakeUpQueue,
+} from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
 import { duplicateOf } from '../server/connection.ts';
 import type { EngineClient } from '../server/connection.ts';
+import { queueReport } from '../server/queue-report.ts';
+import type { QueueReport } from '../server/queue-report.ts';
+import { QueueSettings } from '../server/queue-settings.ts';
+import type { SharedSettings } from '../server/queue-settings.ts';
 import { GroupPlaces, groupOf } from './group-places.ts';
 import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from './job-order.ts';
-import type { BullmqLaneLimits } from './lane-limits.ts';
-import { LaneQueue } from './lane-queue.ts';
-import type { JobData, LaneQueueOptions, SessionJob } from './lane-queue.ts';
+import { MOST_LANES, tooManyLanes } from './lane-limits.ts';
+import type { JobData, LaneQueue, SessionJob } from './lane-queue.ts';
+import { LaneSet } from './lane-set.ts';
+import type { LaneSetOptions } from './lane-set.ts';
 import { queueNames, sessionKeyOf } from './queue-names.ts';
 import type { QueueNames } from './queue-names.ts';
 import { TimerQueue } from './timer-queue.ts';
 
 /** The options of the wake-ups of one engine. */
-export interface BullmqWakeUpsOptions extends LaneQueueOptions {
+export interface BullmqWakeUpsOptions extends LaneSetOptions, SharedSettings {
   readonly name: string;
-  readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
   /** How many sessions of a group all workers work on at the same time; no limit when absent. */
   readonly groupLimits?: GroupLimits | undefined;
+  /** Receives what is wrong with the server or the settings when a worker starts. */
+  readonly onWarning: (warning: string) => void;
 }
 
 /** A session whose job this process has. */
@@ -33,23 +44,12 @@ export interface BullmqLock extends LockedSession {
   readonly wakeUp: WakeUp;
 }
 
-/** An idle worker looks for changes that it was not told of after this time in milliseconds. */
-const LOOK_PAUSE = 5_000;
+/** The milliseconds between two looks at the groups in which sessions wait. */
+const GROUP_PAUSE = 5_000;
 /** How many groups in which sessions wait a worker looks at each time. */
 const GROUPS = 100;
 /** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
 const LOCK_PAUSE = 1_000;
-
-/** Each worker has a connection for each lane. */
-const MOST_LANES = 100;
-
-function tooManyLanes(lane: string | undefined): Error {
-  const advice =
-    'A lane is for a limit, such as that of a provider. For owners, set the group of their sessions.';
-  return invalidArgument(
-    `The lane "${lane}" is one too many: an engine has at most ${MOST_LANES} lanes. ${advice}`,
-  );
-}
 
 /**
  * The wake-ups of an engine in BullMQ: a queue for each lane, and one for later instants. A job is a wake-up of a session,
@@ -58,37 +58,41 @@ function tooManyLanes(lane: string | undefined): Error {
  */
 export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   readonly lockSeconds: number;
+  readonly limitsGroups: boolean;
   private readonly options: BullmqWakeUpsOptions;
   private readonly names: QueueNames;
   private readonly scripts: EngineScripts;
+  private readonly settings: QueueSettings;
   private readonly places: GroupPlaces;
-  /** The next look at the groups in which sessions wait: a worker that gave back a place may have died before it woke them. */
+  /** The next look at the groups in which sessions wait: a worker that gave back a slot may have died before it woke them. */
   private freeAt = 0;
   private readonly timers: TimerQueue;
-  /** The lanes in the order of their turns. */
-  private readonly lanes = new Map<string | undefined, LaneQueue>();
+  private readonly lanes: LaneSet;
   private readonly subscriber: EngineClient;
   /** The locks that `finish` ends. A renewal would lock their sessions again, for as long as the lock of a dead worker. */
   private readonly ending = new WeakSet<BullmqLock>();
+  private layoutCheck: Promise<void> | undefined;
   private opening: Promise<void> | undefined;
-  /** True while `wait` waits: the engine can start the work on a session. */
-  private isWaiting = false;
-  private onChange = (): void => undefined;
 
   constructor(options: BullmqWakeUpsOptions) {
-    const { client, prefix, name, lanes, lockSeconds, groupLimits = () => Infinity } = options;
+    const { client, prefix, name, lockSeconds, groupLimits = () => Infinity } = options;
     this.options = options;
     this.lockSeconds = lockSeconds;
+    this.limitsGroups = options.groupLimits !== undefined;
     this.names = queueNames(prefix, name);
     this.scripts = new EngineScripts(client);
+    this.settings = new QueueSettings(client, { key: this.names.settings, name, prefix }, options);
     this.places = new GroupPlaces(this.names, groupLimits, lockSeconds * 1_000);
     this.timers = new TimerQueue(this.names.timers, options);
+    this.lanes = new LaneSet(this.names, this.scripts, options);
     this.subscriber = duplicateOf(client);
-    for (const lane of [undefined, ...Object.keys(lanes)]) this.laneQueue(lane);
+    this.subscriber.on('error', options.onError);
+    for (const event of ['message', 'ready'])
+      this.subscriber.on(event, () => void this.catchUp().catch(options.onError));
   }
 
   /** Starts what workers need: the recovery of the jobs of dead workers, the timers, and the news about lanes. */
-  async open(): Promise<void> {
+  async open(): Promise<undefined> {
     this.opening ??= this.start();
     await this.opening.catch((error: unknown) => {
       this.opening = undefined; // the next start may succeed
@@ -98,16 +102,22 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
 
   /** The queues of BullMQ that this process knows. */
   get queues(): readonly Queue[] {
-    return [this.timers.queue, ...[...this.lanes.values()].map(({ queue }) => queue)];
+    return [this.timers.queue, ...this.lanes.queues];
+  }
+
+  /** @throws HoldfastError `QUEUE_UNSUITABLE` for a server that is too old, and for a queue of another layout. */
+  async check(): Promise<QueueReport> {
+    const { redisVersion, warnings } = await queueReport(this.options.client);
+    return { redisVersion, warnings: [...warnings, ...(await this.settings.compare())] };
   }
 
   async close(): Promise<void> {
     this.subscriber.disconnect();
-    await this.timers.close();
-    await Promise.all([...this.lanes.values()].map((lane) => lane.close()));
+    await Promise.all([this.timers.close(), this.lanes.close()]);
   }
 
   async add(wakeUps: readonly WakeUp[]): Promise<void> {
+    await this.checkLayout();
     const now = Date.now();
     await Promise.all(
       wakeUps.map((wakeUp) =>
@@ -119,40 +129,22 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   async take(): Promise<BullmqLock | undefined> {
     await this.freePlaces();
     for (;;) {
-      const next = await this.nextJob();
+      const next = await this.lanes.nextJob();
       const lock = next && (await this.lock(...next));
       if (lock !== undefined || next === undefined) return lock;
     }
   }
 
-  private async nextJob(): Promise<[lane: LaneQueue, job: SessionJob] | undefined> {
-    const lanes = [...this.lanes.values()];
-    for (const lane of lanes) {
-      if (lane.opensAt > Date.now()) this.giveBack(lane); // the lane has paused since
-      const job = lane.takeWaited();
-      if (job) return [lane, job];
-    }
-    for (const lane of lanes) {
-      const job = await lane.take(systemClock.newId());
-      if (job) return [lane, job];
-    }
-    return undefined;
+  async wait(signal: AbortSignal): Promise<void> {
+    await this.lanes.wait(signal);
   }
 
-  async wait(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const changed = Promise.withResolvers<void>();
-    this.onChange = changed.resolve;
-    this.isWaiting = true;
-    const onAbort = (): void => changed.resolve();
-    signal.addEventListener('abort', onAbort);
-    const callOff = callAfter(systemClock, this.nextLookIn(), onAbort);
-    for (const lane of this.lanes.values()) lane.waitForJob(systemClock.newId(), () => this.onJob(lane));
-    await changed.promise;
-    this.isWaiting = false;
-    signal.removeEventListener('abort', onAbort);
-    callOff();
-    if (signal.aborted) for (const lane of this.lanes.values()) this.giveBack(lane);
+  async trace<T>({ laneQueue, job }: BullmqLock, work: () => Promise<T>): Promise<T> {
+    return laneQueue.trace(job, work);
+  }
+
+  async backlog(): Promise<readonly LaneBacklog[]> {
+    return this.lanes.backlog();
   }
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
@@ -179,7 +171,11 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    * The job ends last: when the process dies before, BullMQ delivers the job again. The lock of the session ends first, so
    * that the wake-ups can start in other lanes.
    */
-  async finish(lock: BullmqLock, { wakeUps, pause }: Following): Promise<void> {
+  async finish(lock: BullmqLock, followUp: FollowUp): Promise<void> {
+    await lock.laneQueue.inTraceOf(lock.job, () => this.endLock(lock, followUp));
+  }
+
+  private async endLock(lock: BullmqLock, { wakeUps, pause }: FollowUp): Promise<void> {
     const { sessionId, sessionKey, holder, laneQueue, job, wakeUp } = lock;
     this.ending.add(lock);
     const [own, ...others] = wakeUps;
@@ -194,7 +190,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     ];
     const args = [holder, ...this.places.argsOf(wakeUp)];
     const [wanted = '', ...freed] = (await this.scripts.run('UNLOCK', keys, args)) as string[];
-    if (pause) await this.pause(pause.lane, pause.until);
+    if (pause) await this.lanes.pause(pause.lane, pause.until);
     for (const other of freed) await this.addDue(JSON.parse(other) as WakeUp);
     await this.add(wakeUps);
     if (wanted !== '') {
@@ -208,7 +204,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async freePlaces(): Promise<void> {
     const now = Date.now();
     if (this.options.groupLimits === undefined || this.freeAt > now) return;
-    this.freeAt = now + LOOK_PAUSE;
+    this.freeAt = now + GROUP_PAUSE;
     for (const name of await this.options.client.srandmember(this.names.groups, GROUPS)) {
       const group = groupOf(name);
       const args = this.places.argsOfGroup(group);
@@ -218,47 +214,34 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   private async start(): Promise<void> {
-    const { subscriber } = this;
-    subscriber.on('error', this.options.onError);
-    subscriber.on('message', () => this.refreshSoon());
-    subscriber.on('ready', () => this.refreshSoon()); // it may have missed messages
-    await subscriber.subscribe(this.names.changes);
-    await this.refresh();
+    const { warnings } = await this.check();
+    for (const warning of warnings) this.options.onWarning(warning);
+    await this.settings.store();
+    await this.subscriber.subscribe(this.names.changes);
+    await this.lanes.open();
     await this.timers.open((wakeUp) => this.addDue(wakeUp));
   }
 
-  private refreshSoon(): void {
-    this.refresh().catch(this.options.onError);
+  /** Reads the lanes again. The connection may have missed messages, and the server may have lost its data. */
+  private async catchUp(): Promise<void> {
+    if (this.opening === undefined) return;
+    await this.lanes.refresh();
+    if (await this.settings.restore()) await this.lanes.setLimits();
   }
 
-  /** Reads the lanes and the ends of their pauses. */
-  private async refresh(): Promise<void> {
-    const lanes = await this.options.client.hgetall(this.names.lanes);
-    for (const [lane, pausedUntil] of Object.entries(lanes))
-      this.laneQueue(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
-    const laneQueues = [...this.lanes.values()]; // each take moves a lane
-    for (const lane of laneQueues) {
-      await lane.open();
-      await lane.setLimits();
-    }
-    this.onChange();
-  }
-
-  private laneQueue(lane: string | undefined): LaneQueue {
-    const known = this.lanes.get(lane);
-    if (known) return known;
-    if (this.lanes.size > MOST_LANES) throw tooManyLanes(lane);
-    const limits = lane === undefined ? undefined : this.options.lanes[lane];
-    const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
-    this.lanes.set(lane, laneQueue);
-    return laneQueue;
+  private async checkLayout(): Promise<void> {
+    this.layoutCheck ??= this.settings.checkLayout();
+    await this.layoutCheck.catch((error: unknown) => {
+      this.layoutCheck = undefined; // the server may have been away
+      throw error;
+    });
   }
 
   private async addDue(wakeUp: WakeUp): Promise<void> {
     const { sessionId, lane, priority = 0, group } = wakeUp;
     const level = levelOf(priority);
     const { names, places } = this;
-    const laneQueue = this.laneQueue(lane);
+    const laneQueue = this.lanes.get(lane);
     const keys = [...names.turnsOf(lane, level), laneQueue.waitingKey, names.lanes, ...places.keysOf(group)];
     const args = [
       group ?? '',
@@ -278,8 +261,6 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    * full: then the job ends.
    */
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
-    this.lanes.delete(laneQueue.lane); // to the end of the turns
-    this.lanes.set(laneQueue.lane, laneQueue);
     const { deaths = 0, ...wakeUp } = job.data;
     const { sessionId, at, isRouted, ...schedule } = wakeUp;
     const sessionKey = sessionKeyOf(sessionId);
@@ -336,34 +317,6 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const args = [...turn, ...places.argsOf(lock.wakeUp)];
     const ticket = Number(await this.scripts.run('CONTINUE', keys, args));
     return ticket > 0 && laneQueue.putBack(job);
-  }
-
-  private async pause(lane: string, until: number): Promise<void> {
-    this.laneQueue(lane).pausedUntil = Math.max(this.laneQueue(lane).pausedUntil, until);
-    const { lanes, changes } = this.names;
-    await this.scripts.run('PAUSE', [lanes], [JSON.stringify(lane), until, changes]);
-  }
-
-  /** Milliseconds until a pause or a rate limit ends, at most `LOOK_PAUSE`. */
-  private nextLookIn(): number {
-    const now = Date.now();
-    const waits = [...this.lanes.values()].map(({ opensAt }) => opensAt - now).filter((wait) => wait > 0);
-    return Math.min(LOOK_PAUSE, ...waits);
-  }
-
-  private onJob(laneQueue: LaneQueue): void {
-    const isWanted = this.isWaiting;
-    this.isWaiting = false; // a job of another lane, which comes at the same time, is for another worker
-    if (isWanted) this.onChange();
-    else this.giveBack(laneQueue);
-  }
-
-  /** Gives back a job that arrived while this process can start no work. */
-  private giveBack(laneQueue: LaneQueue): void {
-    const job = laneQueue.takeWaited();
-    if (job === undefined) return;
-    const returned = laneQueue.add(sessionKeyOf(job.data.sessionId), job.data, job.priority);
-    returned.then(() => laneQueue.complete(job)).catch(this.options.onError);
   }
 }
 

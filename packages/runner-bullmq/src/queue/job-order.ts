@@ -1,5 +1,5 @@
 /** The levels of priority that BullMQ's 21 bits leave room for, beside the turns of groups. */
-const LEVELS = 8;
+export const LEVELS = 8;
 const HIGHEST = 4;
 
 /**

@@ -1,3 +1,4 @@
+import { invalidArgument } from '@holdfast/core';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 
 /** So many sessions of a lane start in a period. */
@@ -25,8 +26,21 @@ const checkLimits = optionsCheck<BullmqLaneLimits>('a lane', {
   rate: mustBe.object,
 });
 
+/** Each worker has a connection for each lane. */
+export const MOST_LANES = 100;
+
+export function tooManyLanes(lane: string | undefined): Error {
+  const advice =
+    'A lane is for a limit, such as that of a provider. For owners, set the group of their sessions.';
+  return invalidArgument(
+    `The lane "${lane}" is one too many: an engine has at most ${MOST_LANES} lanes. ${advice}`,
+  );
+}
+
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export function checkLanes(lanes: Readonly<Record<string, BullmqLaneLimits>>): void {
+  const names = Object.keys(lanes);
+  if (names.length > MOST_LANES) throw tooManyLanes(names[MOST_LANES]);
   for (const [name, limits] of Object.entries(lanes)) {
     const { rate } = checkLimits(limits, `lane "${name}"`);
     if (rate) checkRate(rate, `the rate of lane "${name}"`);

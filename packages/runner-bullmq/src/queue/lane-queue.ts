@@ -1,9 +1,10 @@
 import type { Instant } from '@holdfast/core';
-import type { WakeUp } from '@holdfast/core/engine';
-import { ErrorCode, Queue, Worker } from 'bullmq';
+import type { LaneBacklog, WakeUp } from '@holdfast/core/engine';
+import { ErrorCode, Queue, SpanKind, Worker } from 'bullmq';
 import type { Job, Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
+import { sessionKeyOf } from './queue-names.ts';
 
 /** The data of a job: the session to look at. */
 export interface JobData extends WakeUp {
@@ -82,6 +83,32 @@ export class LaneQueue {
     return this.queue.toKey('prioritized');
   }
 
+  /** The keys of BullMQ that exist while the lane has a job. */
+  get jobKeys(): readonly string[] {
+    return ['prioritized', 'active', 'wait', 'paused', 'delayed'].map((name) => this.queue.toKey(name));
+  }
+
+  /** Returns the number of jobs that wait, and since when the next one is due. */
+  async backlog(): Promise<LaneBacklog> {
+    const { lane, queue } = this;
+    const [waiting, [next]] = await Promise.all([queue.getPrioritizedCount(), queue.getPrioritized(0, 0)]);
+    return { lane, waiting, since: next?.data.at };
+  }
+
+  /** Calls `work` in the span of a job, which belongs to the span in which the job was added. */
+  async trace<T>(job: SessionJob, work: () => Promise<T>): Promise<T> {
+    const { name } = this.queue;
+    return this.queue.trace(SpanKind.CONSUMER, 'process', name, work, job.opts.telemetry?.metadata);
+  }
+
+  /** Calls `work` in the trace of a job, to which the jobs that it adds belong. */
+  async inTraceOf<T>(job: SessionJob, work: () => Promise<T>): Promise<T> {
+    const metadata = job.opts.telemetry?.metadata;
+    const contexts = this.options.telemetry?.contextManager;
+    if (contexts === undefined || metadata === undefined) return work();
+    return contexts.with(contexts.fromMetadata(contexts.active(), metadata), work);
+  }
+
   /**
    * Adds a job, unless one of the session waits already. While a job of the session is active, BullMQ stores the last such
    * request, and adds its job as soon as the active one ends.
@@ -98,7 +125,7 @@ export class LaneQueue {
   /** Starts to recover the jobs of dead workers. */
   async open(): Promise<void> {
     if (this.worker) return;
-    const { client: connection, prefix, lockSeconds, stalledSeconds, telemetry, onError } = this.options;
+    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
     const worker = new Worker<JobData, void>(this.name, null, {
       connection,
       prefix,
@@ -107,8 +134,7 @@ export class LaneQueue {
       stalledInterval: stalledSeconds * 1_000,
       maxStalledCount: ANY_NUMBER,
       drainDelay: DRAIN_SECONDS,
-      skipVersionCheck: true,
-      ...(telemetry && { telemetry }),
+      skipVersionCheck: true, // no telemetry: each look for a job would be a span
     });
     this.worker = worker;
     worker.on('error', onError);
@@ -201,6 +227,13 @@ export class LaneQueue {
     } catch (error) {
       if (!isLockLost(error)) throw error;
     }
+  }
+
+  /** Lets a job wait again that this process cannot work on now. */
+  async giveBack(job: SessionJob): Promise<void> {
+    const data = { ...job.data, deaths: 0 }; // the new job has lost no worker
+    await this.add(sessionKeyOf(data.sessionId), data, job.priority);
+    await this.complete(job);
   }
 
   async close(): Promise<void> {

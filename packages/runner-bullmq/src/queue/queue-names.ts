@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LEVELS } from './job-order.ts';
 
 /** The names of the keys of one engine. */
 export interface QueueNames {
@@ -16,6 +17,8 @@ export interface QueueNames {
   readonly wantedOf: (sessionKey: string) => string;
   /** The keys of the turns of a lane's groups, for wake-ups of one level of priority. */
   readonly turnsOf: (lane: string | undefined, level: number) => readonly [tickets: string, served: string];
+  /** The keys that exist while a lane has been used in the last 24 hours. */
+  readonly useOf: (lane: string) => readonly string[];
   /** The keys of the places of a group, by its name in the scripts. */
   readonly placesOf: (
     group: string,
@@ -26,6 +29,10 @@ export interface QueueNames {
 
 export function queueNames(prefix: string, name: string): QueueNames {
   const base = `${prefix}:${name}:holdfast`;
+  const turnsOf: QueueNames['turnsOf'] = (lane, level) => {
+    const key = `${base}:turns:${level}:${lane === undefined ? '' : encode(lane)}`;
+    return [`${key}:tickets`, `${key}:served`];
+  };
   return {
     queueOf: (lane) => (lane === undefined ? name : `${name}.lane.${encode(lane)}`),
     timers: `${name}.timers`,
@@ -34,10 +41,8 @@ export function queueNames(prefix: string, name: string): QueueNames {
     settings: `${base}:settings`,
     lockOf: (sessionKey) => `${base}:lock:${sessionKey}`,
     wantedOf: (sessionKey) => `${base}:wanted:${sessionKey}`,
-    turnsOf: (lane, level) => {
-      const key = `${base}:turns:${level}:${lane === undefined ? '' : encode(lane)}`;
-      return [`${key}:tickets`, `${key}:served`];
-    },
+    turnsOf,
+    useOf: (lane) => Array.from({ length: LEVELS }, (_, level) => turnsOf(lane, level)[0]),
     placesOf: (group) => {
       const key = `${base}:group:${hashOf(group)}`;
       return [`${key}:busy`, `${key}:waiting`, `${base}:groups:wake-ups`, `${base}:groups`];

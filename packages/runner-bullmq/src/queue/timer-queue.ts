@@ -1,5 +1,6 @@
 import type { WakeUp } from '@holdfast/core/engine';
-import { Queue, Worker } from 'bullmq';
+import { Queue, SpanKind, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
 import { ANY_NUMBER } from './lane-queue.ts';
 import type { LaneQueueOptions } from './lane-queue.ts';
 
@@ -16,7 +17,7 @@ export class TimerQueue {
   private worker: Worker<WakeUp, void> | undefined;
 
   constructor(name: string, options: LaneQueueOptions) {
-    const { client: connection, prefix, onError } = options;
+    const { client: connection, prefix, telemetry, onError } = options;
     this.name = name;
     this.options = options;
     this.queue = new Queue(name, {
@@ -24,6 +25,7 @@ export class TimerQueue {
       prefix,
       streams: { events: { maxLen: 1_000 } },
       skipVersionCheck: true,
+      ...(telemetry && { telemetry }),
     });
     this.queue.on('error', onError);
   }
@@ -46,7 +48,9 @@ export class TimerQueue {
   async open(onDue: (wakeUp: WakeUp) => Promise<void>): Promise<void> {
     if (this.worker) return;
     const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
-    this.worker = new Worker<WakeUp, void>(this.name, async ({ data }) => onDue(data), {
+    const work = async ({ data, opts }: Job<WakeUp, void>): Promise<void> =>
+      this.queue.trace(SpanKind.CONSUMER, 'process', this.name, () => onDue(data), opts.telemetry?.metadata);
+    this.worker = new Worker<WakeUp, void>(this.name, work, {
       connection,
       prefix,
       concurrency: CONCURRENCY,

@@ -128,7 +128,17 @@ const PAUSE = `
   redis.call('PUBLISH', changes, lane)
   return 1`;
 
-const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, FREE_PLACES, PAUSE };
+/**
+ * Removes a lane from the lanes, unless it pauses, has jobs, or was used in the last 24 hours: each use renews a key. The
+ * first key is that of the lanes.
+ */
+const REMOVE_LANE = `
+  local lanes, lane, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
+  if tonumber(redis.call('HGET', lanes, lane) or '0') > now then return 0 end
+  if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 0 end
+  return redis.call('HDEL', lanes, lane)`;
+
+const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, FREE_PLACES, PAUSE, REMOVE_LANE };
 
 type Script = keyof typeof SCRIPTS;
 

@@ -1,4 +1,5 @@
 import { invalidArgument } from '@holdfast/core';
+import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Cluster, ClusterNode, ClusterOptions, RedisOptions } from 'ioredis';
 import { Cluster as ClusterClient, Redis } from 'ioredis';
 
@@ -10,6 +11,52 @@ export type BullmqConnection =
 
 /** The client of the engine, from which BullMQ creates the connections that wait for jobs. */
 export type EngineClient = Redis | Cluster;
+
+const FORMS = "{ url: 'redis://localhost:6379' }, { redis: { host, port } } or { cluster: [{ host, port }] }";
+const MOVED = 'put it into redis, as in connection: { redis: { host, port } }';
+
+/** The check of the option `connection`, which can have a password. */
+export const CONNECTION = mustBe.required(
+  mustBe.secret({ expected: `an object such as ${FORMS}`, accepts: mustBe.object.accepts }),
+);
+
+interface Members {
+  readonly url?: string;
+  readonly redis?: RedisOptions;
+  readonly cluster?: readonly ClusterNode[];
+  readonly clusterOptions?: ClusterOptions;
+}
+
+const checkMembers = optionsCheck<Members>(
+  'connection of BullmqEngine',
+  {
+    url: mustBe.secret(mustBe.string),
+    redis: mustBe.secret(mustBe.object),
+    cluster: mustBe.secret(mustBe.listOf('nodes such as { host, port }')),
+    clusterOptions: mustBe.secret(mustBe.object),
+  },
+  { host: MOVED, port: MOVED, password: MOVED, username: MOVED, db: MOVED, tls: MOVED, sentinels: MOVED },
+);
+
+/** The engine sets these: BullMQ needs them. */
+const SET_BY_ENGINE = ['maxRetriesPerRequest', 'lazyConnect', 'replyMapping'];
+
+/**
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown or missing member, and for an option of ioredis that the
+ * engine sets.
+ */
+export function checkConnection(connection: BullmqConnection): void {
+  const { url, redis, cluster, clusterOptions }: Members = checkMembers(connection);
+  if ([url ?? redis, cluster].filter(Boolean).length !== 1 || (clusterOptions && !cluster))
+    throw invalidArgument(`connection of BullmqEngine must be one of ${FORMS}.`, TypeError);
+  for (const options of [redis, clusterOptions, clusterOptions?.redisOptions]) {
+    const name = SET_BY_ENGINE.find((option) => options && option in options);
+    if (name !== undefined)
+      throw invalidArgument(
+        `connection of BullmqEngine must not set ${name}: the engine sets it. Remove it.`,
+      );
+  }
+}
 
 /** Required by BullMQ: a command waits for the server instead of failing. */
 const WAITS = { maxRetriesPerRequest: null } as const;

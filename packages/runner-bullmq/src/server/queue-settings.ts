@@ -3,49 +3,87 @@ import type { GroupConcurrency } from '@holdfast/core/engine';
 import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
 import type { EngineClient } from './connection.ts';
 
-/** The limits that all workers of a queue should have. */
-export interface QueueSettings {
+/** The settings that all workers of a queue should have in common. */
+export interface SharedSettings {
   readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
-  readonly groupConcurrency: GroupConcurrency | undefined;
+  readonly groupConcurrency?: GroupConcurrency | undefined;
+  readonly storeName?: string | undefined;
+}
+
+/** Where the settings of a queue are, and how messages name it. */
+export interface QueuePlace {
+  readonly key: string;
+  readonly name: string;
+  readonly prefix: string;
 }
 
 /** A worker that writes other keys or jobs must not share a queue with this release. */
 const LAYOUT = '1';
 
-/**
- * Stores the settings of a worker that starts, and returns a warning for each that differs from those of the last one.
- * @throws HoldfastError `QUEUE_UNSUITABLE` for a queue that a release with another layout uses.
- */
-export async function shareSettings(
-  client: EngineClient,
-  { key, name, prefix }: { readonly key: string; readonly name: string; readonly prefix: string },
-  settings: QueueSettings,
-): Promise<readonly string[]> {
-  const stored = await client.hgetall(key);
-  const { layout = LAYOUT } = stored;
-  if (layout !== LAYOUT) {
+const ADVICE: Readonly<Record<string, string>> = {
+  lanes: 'The limits of the worker that started last hold for all. Pass the same to all workers.',
+  groupConcurrency: 'Each worker counts with its own. Pass the same to all workers.',
+  storeName: 'Engines on one queue need one session store. Use another name or prefix for one of them.',
+};
+
+/** The settings of a queue, which its workers compare. */
+export class QueueSettings {
+  private readonly client: EngineClient;
+  private readonly place: QueuePlace;
+  private readonly own: Readonly<Record<string, string>>;
+
+  constructor(client: EngineClient, place: QueuePlace, settings: SharedSettings) {
+    this.client = client;
+    this.place = place;
+    this.own = textsOf(settings);
+  }
+
+  /** @throws HoldfastError `QUEUE_UNSUITABLE` for a queue that a release with another layout uses. */
+  async checkLayout(): Promise<void> {
+    this.compareLayout(await this.client.hget(this.place.key, 'layout'));
+  }
+
+  /**
+   * Returns a warning for each setting that differs from that of the worker that started last.
+   * @throws HoldfastError `QUEUE_UNSUITABLE`, as `checkLayout`.
+   */
+  async compare(): Promise<readonly string[]> {
+    const { own } = this;
+    const { layout = null, ...stored } = await this.client.hgetall(this.place.key);
+    this.compareLayout(layout);
+    return Object.keys(own).flatMap((member) => {
+      const text = stored[member];
+      if (text === undefined || text === own[member]) return [];
+      return `The last worker that started on the queue "${this.place.name}" has ${member} ${text}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`;
+    });
+  }
+
+  /** Stores the settings of a worker that starts. */
+  async store(): Promise<void> {
+    await this.client.hset(this.place.key, { layout: LAYOUT, ...this.own });
+  }
+
+  /** Stores the settings again when the server has lost its data. Returns true then. */
+  async restore(): Promise<boolean> {
+    const isLost = (await this.client.hsetnx(this.place.key, 'layout', LAYOUT)) === 1;
+    if (isLost) await this.store();
+    return isLost;
+  }
+
+  private compareLayout(layout: string | null): void {
+    if (layout === null || layout === LAYOUT) return;
+    const { name, prefix } = this.place;
     throw new HoldfastError(
       'QUEUE_UNSUITABLE',
       `The queue "${name}" under the prefix "${prefix}" has the layout ${layout}, and this release has the layout ${LAYOUT}. Use another name or prefix.`,
     );
   }
-  const own = textsOf(settings);
-  await client.hset(key, { layout: LAYOUT, ...own });
-  const differing = Object.keys(own).filter((member) => (stored[member] ?? own[member]) !== own[member]);
-  return differing.map(
-    (member) =>
-      `The last worker that started on the queue "${name}" has ${member} ${stored[member]}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`,
-  );
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
-  lanes: 'The limits of the worker that started last hold for all. Pass the same to all workers.',
-  groupConcurrency: 'Each worker counts with its own. Pass the same to all workers.',
-};
-
 /** A function cannot be compared. */
-function textsOf({ lanes, groupConcurrency }: QueueSettings): Record<string, string> {
+function textsOf({ lanes, groupConcurrency, storeName }: SharedSettings): Record<string, string> {
   const sorted = Object.entries(lanes).toSorted(([left], [right]) => (left < right ? -1 : 1));
   const shown = typeof groupConcurrency === 'function' ? 'a function' : String(groupConcurrency ?? 'none');
-  return { lanes: JSON.stringify(Object.fromEntries(sorted)), groupConcurrency: shown };
+  const limits = { lanes: JSON.stringify(Object.fromEntries(sorted)), groupConcurrency: shown };
+  return storeName === undefined ? limits : { ...limits, storeName };
 }

@@ -18,7 +18,8 @@ async function openWakeUps(init: Partial<BullmqWakeUpsOptions> = {}) {
   const { lanes = {}, groupLimits, prefix = `{${crypto.randomUUID()}}` } = init;
   const client = connect({ url: server.url() });
   const options = { client, prefix, name: 'agents', lanes, groupLimits, ...TIMES };
-  const wakeUps = new BullmqWakeUps({ ...options, onError: () => undefined });
+  const ignore = (): void => undefined;
+  const wakeUps = new BullmqWakeUps({ ...options, onWarning: ignore, onError: ignore });
   onTestFinished(async () => {
     await wakeUps.close();
     client.disconnect();
@@ -52,11 +53,46 @@ test('a renewal at the end of the work does not lock the session again', async (
 
 test('the limits of a lane hold again after the server has lost its data', async () => {
   const { client, prefix, add } = await openWakeUps({ lanes: { slow: { concurrency: 1 } } });
-  const limit = (): Promise<string | null> => client.hget(`${prefix}:agents.lane.slow:meta`, 'concurrency');
+  const meta = `${prefix}:agents.lane.slow:meta`;
+  const limit = (): Promise<string | null> => client.hget(meta, 'concurrency');
   expect(await limit()).toBe('1');
   await client.del(...(await client.keys(`${prefix}*`)));
   await add('session', 'slow');
   await until('the limit holds again', async () => (await limit()) === '1');
+});
+
+test('a lane that was not used for a day makes room for another, and can be used again', async () => {
+  const { client, prefix, wakeUps, add, take, finishes } = await openWakeUps();
+  const lanes = async (): Promise<string[]> =>
+    (await client.hkeys(`${prefix}:agents:holdfast:lanes`)).toSorted();
+  for (const lane of ['recent', 'unused', 'paused']) {
+    await add('session', lane);
+    const lock = await take();
+    const pause = { lane: 'paused', until: Date.now() + 60_000 };
+    await wakeUps.finish(lock, { wakeUps: [], ...(lane === 'paused' && { pause }) });
+  }
+  await add('waits', 'full');
+  for (const lane of ['unused', 'paused', 'full'])
+    await client.del(`${prefix}:agents:holdfast:turns:4:${lane}:tickets`); // as after a day
+
+  const later = await openWakeUps({ prefix });
+  expect(await lanes()).toEqual(['"full"', '"paused"', '"recent"']);
+  await later.add('session', 'unused');
+  expect(await lanes()).toContain('"unused"');
+  const taken = [await later.take(), await later.take()];
+  expect(new Set(taken.map(({ schedule }) => schedule.lane))).toEqual(new Set(['full', 'unused']));
+  for (const lock of taken) await finishes(lock);
+});
+
+test('what waits in a lane is counted', async () => {
+  const { wakeUps, add } = await openWakeUps({ lanes: { slow: {} } });
+  const at = Date.now();
+  await wakeUps.add([{ sessionId: 'a', at, lane: 'slow' }]);
+  await add('b', 'slow');
+  expect(await wakeUps.backlog()).toEqual([
+    { lane: undefined, waiting: 0, since: undefined },
+    { lane: 'slow', waiting: 2, since: at },
+  ]);
 });
 
 describe('a session that yields', () => {

@@ -42,13 +42,41 @@ test('a worker with other limits warns', async () => {
   ]);
 });
 
-test('a queue of another layout is refused', async () => {
-  const redis = new Redis(server.port);
-  await redis.hset('{holdfast}:future:holdfast:settings', { layout: '2' });
-  redis.disconnect();
-  await expect(start('future', {})).rejects.toMatchObject({
+test('a worker with another store warns', async () => {
+  await start('shared', { storeName: 'redis://orders' });
+  expect(await start('shared', { storeName: 'redis://invoices' })).toEqual([
+    'The last worker that started on the queue "shared" has storeName redis://orders, and this one has redis://invoices. Engines on one queue need one session store. Use another name or prefix for one of them.',
+  ]);
+});
+
+test('an older worker does not bring its limits back', async () => {
+  const lanes = { openai: { concurrency: 40 } };
+  const { engine: older, close } = openEngine({ url: server.url() }, { name: 'deployed', lanes });
+  onTestFinished(close);
+  const served = await older.serve(async () => FINISHED);
+  onTestFinished(() => served.stop());
+  await start('deployed', { lanes: { openai: { concurrency: 20 } } });
+  await older.backlog(); // reads the lanes again
+  const redis = redisClient();
+  expect(await redis.hget('{holdfast}:deployed.lane.openai:meta', 'concurrency')).toBe('20');
+});
+
+test('a queue of another layout is refused, by workers and before the first wake-up', async () => {
+  await redisClient().hset('{holdfast}:future:holdfast:settings', { layout: '2' });
+  const refusal = {
     code: 'QUEUE_UNSUITABLE',
     message:
       'The queue "future" under the prefix "{holdfast}" has the layout 2, and this release has the layout 1. Use another name or prefix.',
-  });
+  };
+  await expect(start('future', {})).rejects.toMatchObject(refusal);
+  const { engine, close } = openEngine({ url: server.url() }, { name: 'future' });
+  onTestFinished(close);
+  await expect(engine.wake('session')).rejects.toMatchObject(refusal);
+  await expect(engine.check()).rejects.toMatchObject(refusal);
 });
+
+function redisClient(): Redis {
+  const redis = new Redis(server.port);
+  onTestFinished(() => redis.disconnect());
+  return redis;
+}

@@ -2,7 +2,7 @@ import { StateFormatError } from '@holdfast/core';
 import { contentParts, StoreThrottledError } from '@holdfast/core/store';
 import type {
   ContentParts,
-  NeededSession,
+  ReadSession,
   SessionContent,
   SessionRecord,
   StoredSession,
@@ -55,10 +55,10 @@ export async function readSession(location: SessionLocation): Promise<StoredSess
 }
 
 /** Reads a record, and the content of its session if `needsContent` returns true for the record. */
-export async function readNeeded(
+export async function readSessionIf(
   location: SessionLocation,
   needsContent: (record: SessionRecord) => boolean,
-): Promise<NeededSession | undefined> {
+): Promise<ReadSession | undefined> {
   const outline = await readOutline(location);
   if (outline === undefined || !needsContent(outline.record)) return outline && { record: outline.record };
   return readContent(location, outline);

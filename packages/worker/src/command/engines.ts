@@ -4,7 +4,7 @@ import type { SessionStore } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { errorFields } from '../log.ts';
 import type { Log } from '../log.ts';
-import type { WorkerEngine } from '../start-worker.ts';
+import type { WorkerEngine } from '../worker-engine.ts';
 import { InputError } from './input-error.ts';
 import { withPackages } from './optional-package.ts';
 import type { Settings } from './settings.ts';
@@ -12,8 +12,6 @@ import type { Settings } from './settings.ts';
 /** An engine that the command opened, and closes. */
 export interface OpenEngine {
   readonly engine: WorkerEngine;
-  /** The seconds between two sweeps, unless the user sets them; `false` for none. */
-  readonly sweepSeconds: number | false;
   readonly close: () => Promise<void>;
 }
 
@@ -27,23 +25,21 @@ export interface EngineParts {
 }
 
 const BULLMQ = ['@holdfast/runner-bullmq', 'bullmq', 'ioredis'];
-/** A message that another process enqueued waits for the next sweep of an engine in memory. */
-const IN_PROCESS_SWEEP_SECONDS = 1;
-const SWEEP_SECONDS = 60;
 
 /** Opens an engine. @throws InputError for a missing package or queue; what the engine throws. */
 export async function openEngine(settings: Settings, parts: EngineParts): Promise<OpenEngine> {
   if (settings.engine === 'bullmq') return openBullmq(settings, parts);
   if (settings.engine === 'polling') return openPolling(parts);
   const engine = new InProcessEngine(parts.options);
-  return { engine, sweepSeconds: IN_PROCESS_SWEEP_SECONDS, close: async () => undefined };
+  return { engine, close: async () => undefined };
 }
 
 async function openBullmq(
   { store, queue = store }: Settings,
   { options, log }: EngineParts,
 ): Promise<OpenEngine> {
-  if (!/^rediss?:\/\//i.test(queue))
+  const hasConnection = options !== undefined && 'connection' in options;
+  if (!hasConnection && !/^rediss?:\/\//i.test(queue))
     throw new InputError('The engine bullmq needs a Redis server. Pass --queue redis://HOST:PORT.');
   const { BullmqEngine } = await withPackages(
     'The engine bullmq',
@@ -53,14 +49,22 @@ async function openBullmq(
   const engine = new BullmqEngine({
     onWarning: (warning: string) => log('warn', warning),
     onError: (error: unknown) => log('error', 'The connection of the queue failed.', errorFields(error)),
-    ...options,
     connection: { url: queue },
+    storeName: placeOf(store),
+    ...options,
   });
-  return { engine, sweepSeconds: SWEEP_SECONDS, close: () => engine.close() };
+  return { engine, close: () => engine.close() };
+}
+
+/** Returns a URL without its secrets. */
+function placeOf(store: string): string {
+  if (!URL.canParse(store)) return store;
+  const { protocol, host, pathname } = new URL(store);
+  return `${protocol}//${host}${pathname}`;
 }
 
 /** The store is the queue of this engine, so it needs no sweep. */
 function openPolling({ store, channel, options }: EngineParts): OpenEngine {
   const engine = new PollingEngine({ ...options, store, ...(channel && { channel }) });
-  return { engine, sweepSeconds: false, close: async () => undefined };
+  return { engine, close: async () => undefined };
 }

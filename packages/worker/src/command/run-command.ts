@@ -74,7 +74,8 @@ class OpenParts {
 }
 
 async function start(settings: Settings, parts: OpenParts, log: Log): Promise<StartedWorker> {
-  const { channel: channelUrl, leaseSeconds, name = hostname(), concurrency, port, host } = settings;
+  const { channel: channelUrl, leaseSeconds, name = hostname(), ...serving } = settings;
+  const { sweepSeconds, concurrency, port, host } = serving;
   const module = await importAgents(settings.module);
   const store = parts.add(await openStore(settings.store));
   const channel = channelUrl === undefined ? undefined : parts.add(await openChannel(channelUrl));
@@ -85,13 +86,8 @@ async function start(settings: Settings, parts: OpenParts, log: Log): Promise<St
     onSessionEvent: (event) => logSessionEvent(event, log),
     ...(channel && { channel }),
   });
-  const opened = parts.add(await openEngine(settings, { store, channel, options: module.engine, log }));
-  const { engine, sweepSeconds } = { ...opened, ...definedSweep(settings) };
+  const { engine } = parts.add(await openEngine(settings, { store, channel, options: module.engine, log }));
   return startWorker({ runtime, store, engine, sweepSeconds, concurrency, port, host, log });
-}
-
-function definedSweep({ sweepSeconds }: Settings): { readonly sweepSeconds?: number } {
-  return sweepSeconds === undefined ? {} : { sweepSeconds };
 }
 
 /** Logs the events that a person should read, without the content of the session. */
@@ -133,9 +129,16 @@ async function stop(
   log: Log,
 ): Promise<void> {
   const limit = withinSeconds * 1_000 + CLOSE_MILLISECONDS;
-  const stopped = started.then((worker) => worker.stop({ withinSeconds })).catch(() => pause(limit));
-  await Promise.race([stopped, pause(limit)]);
+  const stopped = started.then(
+    (worker) => worker.stop({ withinSeconds }),
+    () => pause(limit), // a start that fails ends the process itself
+  );
+  let exitCode = 0;
+  await Promise.race([stopped, pause(limit)]).catch((error: unknown) => {
+    exitCode = 1;
+    log('error', 'The worker could not stop.', errorFields(error));
+  });
   await parts.close(log);
   log('info', 'The worker has stopped.');
-  process.exit(0);
+  process.exit(exitCode);
 }

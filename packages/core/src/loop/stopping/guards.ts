@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import type { OptionsCheck } from '../../arguments.ts';
 import { toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
@@ -91,11 +92,13 @@ export interface CostLimitOptions {
   readonly modelIdOf?: ModelIdOf;
 }
 
-const checkCostOptions = optionsCheck<CostLimitOptions>(
-  'costLimit',
-  { prices: mustBe.required(PRICES), modelIdOf: mustBe.function },
-  { model: 'the state names the model; pass "modelIdOf" if calls go to another model' },
-);
+// Checks inside of functions are not in the bundle of a program that does not call them.
+const checkCostOptions: OptionsCheck<CostLimitOptions> = (options, owner) =>
+  optionsCheck<CostLimitOptions>(
+    'costLimit',
+    { prices: mustBe.required(PRICES), modelIdOf: mustBe.function },
+    { model: 'the state names the model; pass "modelIdOf" if calls go to another model' },
+  )(options, owner);
 
 /**
  * Stops before a step once the cost has reached this number of US dollars. When the requested model, after all hooks,

@@ -26,7 +26,7 @@ export async function advanceSession(
     if (held.hasFailedBefore) await parts.store.recordFailure(sessionId, undefined);
     return { ...resultOf(released, hasMore, parts), steps: released.totals.steps - steps };
   } catch (error) {
-    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return MISSING;
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
       return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
@@ -35,6 +35,8 @@ export async function advanceSession(
     return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
   }
 }
+
+const MISSING: AdvanceResult = { outcome: { type: 'finished' }, wake: [], isMissing: true };
 
 /** Returns the agent, the lane, the priority and the group of the next work on a session. */
 export function nextOf(session: AgentSession, { schedule }: WorkParts): NonNullable<AdvanceResult['next']> {

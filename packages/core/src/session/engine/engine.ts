@@ -41,6 +41,8 @@ export interface AdvanceResult {
   readonly wake: readonly string[];
   /** The agent of the session, and the schedule of the next work. Absent when the session could not be read. */
   readonly next?: Schedule & { readonly agentName: string };
+  /** True when the store does not have the session: it was deleted, or it belongs to another store. */
+  readonly isMissing?: boolean | undefined;
   /** The steps that the work has closed, without those of subagents. For the metrics of the engine. */
   readonly steps?: number | undefined;
   /** The error that ended the work. The failure is recorded in the session; `outcome` states when the engine tries it again. */
@@ -62,11 +64,11 @@ export interface AdvanceOptions {
    */
   readonly suspects?: 'alone' | 'refuse' | undefined;
   /**
-   * True for a wake-up without a lane. When the session belongs to a lane, there is no work: the outcome is `yield`, and
-   * the engine wakes the session in that lane. With `groups`, this holds also when the session belongs to a group, for an
-   * engine that limits groups. Default: the work starts in any case.
+   * For a wake-up whose schedule is unknown. `lane`: when the session belongs to a lane, there is no work. The outcome is
+   * `yield`, and the engine wakes the session in that lane. `lane-and-group`: the same when it belongs to a lane or to a
+   * group, for an engine that limits groups. Default: the work starts in any case.
    */
-  readonly route?: boolean | 'groups' | undefined;
+  readonly route?: 'lane' | 'lane-and-group' | undefined;
   /**
    * Receives the events of the run, after the `onEvent` of the runtime. It receives no events of an `IsolatedProcess`: pass
    * `onEvent` to the runtime of that process.
@@ -107,7 +109,7 @@ export interface WakeOptions extends Schedule {
 
 /** The options of `serve`. */
 export interface ServeOptions {
-  /** The number of sessions that the engine works on at the same time. */
+  /** The number of sessions that the engine works on at the same time; default 8. */
   readonly concurrency?: number | undefined;
   /**
    * Receives each error that `advance` threw or returned. After an error that it threw, the session stays due: a sweep

@@ -2,12 +2,12 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { ADVICE_OF_ENGINES } from './advance-check.ts';
-import type { GroupConcurrency } from './group-limits.ts';
-import { GROUP_CONCURRENCY, groupLimits } from './group-limits.ts';
-import { checkLanes } from './lane-limits.ts';
-import type { LaneLimits } from './lane-turns.ts';
-import { MemoryWakeUps } from './memory-wake-ups.ts';
-import { QueueEngine } from './queue-engine.ts';
+import type { GroupConcurrency } from './queue/group-limits.ts';
+import { GROUP_CONCURRENCY, groupLimits } from './queue/group-limits.ts';
+import { checkLanes } from './queue/lane-limits.ts';
+import type { LaneLimits } from './queue/lane-turns.ts';
+import { MemoryWakeUps } from './queue/memory-wake-ups.ts';
+import { QueueEngine } from './queue/queue-engine.ts';
 
 /** The options of `InProcessEngine`. */
 export interface InProcessEngineOptions {
@@ -20,12 +20,19 @@ export interface InProcessEngineOptions {
    * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
    */
   readonly groupConcurrency?: GroupConcurrency | undefined;
+  /** The steps after which a session waits for its next turn. Default: no limit. */
+  readonly stepsPerTurn?: number | undefined;
 }
 
 const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =>
   optionsCheck<InProcessEngineOptions>(
     'InProcessEngine',
-    { clock: mustBe.clock, lanes: mustBe.object, groupConcurrency: GROUP_CONCURRENCY },
+    {
+      clock: mustBe.clock,
+      lanes: mustBe.object,
+      groupConcurrency: GROUP_CONCURRENCY,
+      stepsPerTurn: mustBe.wholeNumber(1),
+    },
     ADVICE_OF_ENGINES,
   )(options);
 
@@ -34,11 +41,13 @@ const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =
  * in memory, so call `sweep` after a start.
  */
 export class InProcessEngine extends QueueEngine {
+  /** The seconds between two sweeps: a message of another process waits for the next one. */
+  readonly sweepSeconds: number = 1;
+
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(options: InProcessEngineOptions = {}) {
-    const { clock = systemClock, lanes = {}, groupConcurrency } = checkOptions(options);
+    const { clock = systemClock, lanes = {}, groupConcurrency, stepsPerTurn } = checkOptions(options);
     checkLanes(lanes);
-    const queue = new MemoryWakeUps(clock, lanes, groupLimits(groupConcurrency));
-    super(queue, { clock, limitsGroups: groupConcurrency !== undefined });
+    super(new MemoryWakeUps(clock, lanes, groupLimits(groupConcurrency)), { clock, stepsPerTurn });
   }
 }

@@ -20,7 +20,7 @@ import type { SessionRecord } from './record/session-record.ts';
 import {
   claimedRecord,
   claimOf,
-  isClaimable,
+  claimRefusal,
   releasedRecord,
   renewedRecord,
   withItemsRead,
@@ -29,7 +29,6 @@ import {
   createdRecord,
   enqueuedRecord,
   failedRecord,
-  hasSameContent,
   isExpired,
   requireSavable,
   revisionOf,
@@ -193,17 +192,14 @@ export class BackedSessionStore implements SessionStore {
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
       const now = await opened.now();
-      const known = reader.knownAs(sessionId, base);
+      const isUsable = (before: SessionRecord): boolean => claimRefusal(before, request, now) === undefined;
       // Reads the content and the inbox before the write, so that nothing can fail after the write.
-      const needed = await reader.needed(sessionId, request.owner, (record) => {
-        const isKnown = known !== undefined && hasSameContent(known, record);
-        return !isKnown && isClaimable(record, request, now);
-      });
-      if (needed === undefined) throw new SessionNotFoundError(sessionId);
-      const { record } = needed;
+      const found = await reader.read(sessionId, { base, owner: request.owner }, isUsable);
+      if (found === undefined) throw new SessionNotFoundError(sessionId);
+      const { record, session } = found;
       const claimed = claimedRecord(record, request, now);
-      const session = reader.sessionOf(needed, base);
-      base = session;
+      if (session === undefined) return undefined;
+      base = session; // the next attempt need not read the content again
       const inbox = await reader.inbox(record);
       const after = withItemsRead(claimed, inbox);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;

@@ -5,7 +5,7 @@ import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './record/inbox-i
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
-import type { NeededSession, StoredSession } from './session-backend.ts';
+import type { ReadSession, StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import { hasSameContent, isExpired, recordName } from './record/session-record.ts';
@@ -14,6 +14,12 @@ import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
 const NO_IDS: ReadonlyMap<number, string> = new Map();
+
+/** A record, and its session unless the caller cannot use it. */
+interface RecordedSession {
+  readonly record: SessionRecord;
+  readonly session: AgentSession | undefined;
+}
 
 /** Reads sessions from a backend. An expired session behaves as if it did not exist. */
 export class BackendReader {
@@ -66,47 +72,67 @@ export class BackendReader {
    */
   async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
     checkSessionId(sessionId);
-    const { base, owner } = checkLoadOptions(options);
-    const known = this.knownAs(sessionId, base);
-    if (base === undefined || known === undefined) {
-      const stored = await this.stored(sessionId, owner);
-      return stored && this.session(stored);
-    }
-    const needed = await this.needed(sessionId, owner, (record) => !hasSameContent(known, record));
-    return needed && this.sessionOf(needed, base);
+    return (await this.read(sessionId, checkLoadOptions(options)))?.session;
   }
 
-  /** Returns a record, and the content if `needsContent` returns true for the record. As `stored` in all else. */
-  async needed(
+  /**
+   * Returns a record and its session: `base` when the record has its content, else the content in the backend. Reads no
+   * content when `isUsable` returns false for the record: then the session is `undefined`. As `stored` in all else.
+   */
+  async read(
+    sessionId: string,
+    { base, owner }: LoadOptions,
+    isUsable?: (record: SessionRecord) => boolean,
+  ): Promise<RecordedSession | undefined> {
+    const known = this.knownAs(sessionId, base);
+    if (base === undefined || known === undefined) return this.readWithoutBase(sessionId, owner, isUsable);
+    const isKnown = (record: SessionRecord): boolean => hasSameContent(known, record);
+    const found = await this.storedIf(
+      sessionId,
+      owner,
+      (record) => !isKnown(record) && (isUsable?.(record) ?? true),
+    );
+    if (found === undefined) return undefined;
+    const { record, content } = found;
+    if (content) return { record, session: this.session({ record, content }) };
+    return { record, session: isKnown(record) ? this.remember(base, record) : undefined };
+  }
+
+  private async readWithoutBase(
+    sessionId: string,
+    owner: string | undefined,
+    isUsable?: (record: SessionRecord) => boolean,
+  ): Promise<RecordedSession | undefined> {
+    const found = isUsable
+      ? await this.storedIf(sessionId, owner, isUsable)
+      : await this.stored(sessionId, owner);
+    if (found === undefined) return undefined;
+    const { record, content } = found;
+    return { record, session: content && this.session({ record, content }) };
+  }
+
+  private async storedIf(
     sessionId: string,
     owner: string | undefined,
     needsContent: (record: SessionRecord) => boolean,
-  ): Promise<NeededSession | undefined> {
+  ): Promise<ReadSession | undefined> {
     if (!SessionId.is(sessionId)) return undefined;
-    const needed = await this.readNeeded(
+    const found = await this.readSessionIf(
       sessionId,
       (record) => isOwnedBy(record, owner) && needsContent(record),
     );
-    if (needed === undefined || !isOwnedBy(needed.record, owner)) return undefined;
-    return isExpired(needed.record, await this.opened.now()) ? undefined : needed;
+    if (found === undefined || !isOwnedBy(found.record, owner)) return undefined;
+    return isExpired(found.record, await this.opened.now()) ? undefined : found;
   }
 
-  private async readNeeded(
+  private async readSessionIf(
     sessionId: string,
     needsContent: (record: SessionRecord) => boolean,
-  ): Promise<NeededSession | undefined> {
+  ): Promise<ReadSession | undefined> {
     const { backend } = this.opened;
-    if (backend.readNeeded) return backend.readNeeded(sessionId, needsContent);
+    if (backend.readSessionIf) return backend.readSessionIf(sessionId, needsContent);
     const record = await backend.readRecord(sessionId);
     return record && needsContent(record) ? backend.readSession(sessionId) : record && { record };
-  }
-
-  /** Returns the session with this content, or else the base. @throws StateFormatError for unreadable content. */
-  sessionOf({ record, content }: NeededSession, base: AgentSession | undefined): AgentSession {
-    if (content !== undefined) return this.session({ record, content });
-    if (base === undefined)
-      throw new TypeError(`The content of session "${record.info.sessionId}" was not read.`);
-    return this.remember(base, record);
   }
 
   /** @throws SessionNotFoundError */

@@ -14,7 +14,7 @@ export interface StoredSession {
 }
 
 /** A record, and the content of its session if the reader needed it. */
-export interface NeededSession {
+export interface ReadSession {
   readonly record: SessionRecord;
   readonly content?: SessionContent | undefined;
 }
@@ -99,10 +99,10 @@ export interface SessionBackend {
    * For a backend that can do so in fewer requests than `readRecord` and `readSession` take. Without this method, the store
    * calls these.
    */
-  readNeeded?(
+  readSessionIf?(
     sessionId: string,
     needsContent: (record: SessionRecord) => boolean,
-  ): Promise<NeededSession | undefined>;
+  ): Promise<ReadSession | undefined>;
   /**
    * Reads inbox items, in ascending order of position. The result may contain or omit used items: the record determines
    * which items wait. The result is empty when the session has another incarnation now.

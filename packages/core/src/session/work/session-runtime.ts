@@ -50,10 +50,7 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
   suspects: mustBe.oneOf(['alone', 'refuse']),
-  route: {
-    expected: "true, false or 'groups'",
-    accepts: (value) => typeof value === 'boolean' || value === 'groups',
-  },
+  route: mustBe.oneOf(['lane', 'lane-and-group']),
   onEvent: mustBe.function,
 });
 
@@ -297,10 +294,11 @@ export class SessionRuntime<Context = unknown> {
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
-    const { signal, maxSteps, suspects = 'alone', route = false, onEvent } = options;
-    const hasRoute = route === 'groups' || (route && this.parts.schedule !== groupByOwner);
-    const next = hasRoute ? await this.loadNext(sessionId) : undefined;
-    const isRouted = next?.lane !== undefined || (route === 'groups' && next?.group !== undefined);
+    const { signal, maxSteps, suspects = 'alone', route, onEvent } = options;
+    const hasLane = this.parts.schedule !== groupByOwner;
+    const mustLook = route === 'lane-and-group' || (route === 'lane' && hasLane);
+    const next = mustLook ? await this.loadNext(sessionId) : undefined;
+    const isRouted = next?.lane !== undefined || (route === 'lane-and-group' && next?.group !== undefined);
     if (isRouted) return { outcome: { type: 'yield' }, wake: [], next };
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };

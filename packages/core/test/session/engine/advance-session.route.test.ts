@@ -22,7 +22,7 @@ describe('an advance with `route`', () => {
   test('of a session with a lane does no work, and returns the lane', async () => {
     const { runtime, sessionId, answer } = await waitingSession({ schedule });
     const next = { agentName: 'assistant', lane: 'openai', priority: 1 };
-    expect(await runtime.advance(sessionId, { route: true })).toEqual({
+    expect(await runtime.advance(sessionId, { route: 'lane' })).toEqual({
       outcome: { type: 'yield' },
       wake: [],
       next,
@@ -35,14 +35,24 @@ describe('an advance with `route`', () => {
   test('of a session without a lane works at once', async () => {
     for (const options of [{}, { schedule: () => ({ priority: 1 }) }]) {
       const { runtime, sessionId, answer } = await waitingSession(options);
-      const { outcome } = await runtime.advance(sessionId, { route: true });
+      const { outcome } = await runtime.advance(sessionId, { route: 'lane' });
       expect([outcome.type, await answer()]).toEqual(['finished', 'Fine.']);
     }
   });
 
+  test('of a session with a group alone does no work for an engine that limits groups', async () => {
+    const { runtime, sessionId, answer } = await waitingSession();
+    const { outcome, next } = await runtime.advance(sessionId, { route: 'lane-and-group' });
+    expect([outcome.type, next?.group, await answer()]).toEqual(['yield', 'Ada', undefined]);
+    const ownerless = await runtime.create({ definition });
+    await runtime.enqueue(ownerless.sessionId, { type: 'message', content: 'Hello' });
+    const advanced = await runtime.advance(ownerless.sessionId, { route: 'lane-and-group' });
+    expect(advanced.outcome.type).toBe('finished');
+  });
+
   test('of a session that does not exist returns what an advance returns', async () => {
     const { runtime } = await waitingSession({ schedule });
-    expect(await runtime.advance('none', { route: true })).toEqual(await runtime.advance('none'));
+    expect(await runtime.advance('none', { route: 'lane' })).toEqual(await runtime.advance('none'));
   });
 
   test('of a session that a hook refuses reports the error', async () => {
@@ -55,7 +65,7 @@ describe('an advance with `route`', () => {
     };
     const { runtime, sessionId } = await waitingSession({ schedule, hooks });
     isDown = true;
-    const { error } = await runtime.advance(sessionId, { route: true });
+    const { error } = await runtime.advance(sessionId, { route: 'lane' });
     expect(error).toMatchObject({ message: 'The key server does not reply.' });
   });
 });

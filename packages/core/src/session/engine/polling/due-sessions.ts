@@ -4,12 +4,12 @@ import { callAfter, newId } from '../../../clock.ts';
 import { jitterOf } from '../../../jitter.ts';
 import type { DueSession, SessionStore } from '../../session-store.ts';
 import { KnownSchedules } from './known-schedules.ts';
-import type { GroupLimits } from '../group-limits.ts';
-import type { LaneLimits } from '../lane-turns.ts';
-import { MemoryWakeUps } from '../memory-wake-ups.ts';
+import type { GroupLimits } from '../queue/group-limits.ts';
+import type { LaneLimits } from '../queue/lane-turns.ts';
+import { MemoryWakeUps } from '../queue/memory-wake-ups.ts';
 import { NextInstants } from './next-instants.ts';
 import { takeSession } from '../sweep.ts';
-import type { Following, LockedSession, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
+import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '../queue/wake-up-queue.ts';
 
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
 type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };
@@ -20,8 +20,7 @@ export interface DueSessionsParts {
   readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
   readonly clock: Clock;
   readonly lanes: Readonly<Record<string, LaneLimits>>;
-  readonly limitsGroups: boolean;
-  readonly groupLimits: GroupLimits;
+  readonly groupLimits: GroupLimits | undefined;
   readonly pollSeconds: number;
   readonly againAfterSeconds: number;
 }
@@ -33,10 +32,11 @@ const PAGE = 100;
 const MAX_PAGES = 10;
 /** When other workers take so many sessions of a page first, the rest of it is probably taken too. */
 const MAX_LOSSES = 3;
-const NOTHING: Following = Object.freeze({ wakeUps: [] });
+const NOTHING: FollowUp = Object.freeze({ wakeUps: [] });
 
 /** The due sessions of a store, as a queue of wake-ups. It orders the sessions of a page by lane, priority and group. */
 export class DueSessions implements WakeUpQueue {
+  readonly limitsGroups: boolean;
   private readonly parts: DueSessionsParts;
   private readonly turns: MemoryWakeUps;
   private readonly schedules = new KnownSchedules();
@@ -63,13 +63,14 @@ export class DueSessions implements WakeUpQueue {
 
   constructor(parts: DueSessionsParts) {
     this.parts = parts;
+    this.limitsGroups = parts.groupLimits !== undefined;
     this.turns = new MemoryWakeUps(parts.clock, parts.lanes, parts.groupLimits);
   }
 
-  /** Looks at the store, now and when another process wakes a session. Returns the function that ends it. */
-  listen(): () => void {
+  /** Looks at the store, now and when another process wakes a session, until the worker stops. */
+  async open(): Promise<(() => void) | undefined> {
     this.look();
-    return this.parts.channel?.onNotification(TOPIC, () => this.look()) ?? (() => undefined);
+    return this.parts.channel?.onNotification(TOPIC, () => this.look());
   }
 
   /** Stores nothing: the state of each session is stored already. Notifies other workers unless this one is idle. */
@@ -104,11 +105,12 @@ export class DueSessions implements WakeUpQueue {
     this.endWait = undefined;
   }
 
-  async finish(lock: LockedSession, { wakeUps, pause }: Following): Promise<void> {
+  async finish(lock: LockedSession, { wakeUps, pause }: FollowUp): Promise<void> {
     const { sessionId, schedule, isRouted: wasRouted = false } = lock;
     const takenUntil = this.locked.get(sessionId) ?? 0;
     this.locked.delete(sessionId);
-    const { clock, limitsGroups } = this.parts;
+    const { limitsGroups } = this;
+    const { clock } = this.parts;
     const hasLearned = ({ lane, group }: WakeUp): boolean =>
       (schedule.lane === undefined && lane !== undefined) ||
       (limitsGroups && schedule.group === undefined && group !== undefined);

@@ -3,14 +3,13 @@ import type { SessionChannel } from '../../../channel/session-channel.ts';
 import type { Clock } from '../../../clock.ts';
 import { systemClock } from '../../../clock.ts';
 import type { SessionStore } from '../../session-store.ts';
-import type { Advance, EngineWorker, ServeOptions } from '../engine.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
-import type { GroupConcurrency } from '../group-limits.ts';
-import { GROUP_CONCURRENCY, groupLimits } from '../group-limits.ts';
-import type { LaneLimits } from '../lane-turns.ts';
-import { checkLanes } from '../lane-limits.ts';
-import { QueueEngine } from '../queue-engine.ts';
+import type { GroupConcurrency } from '../queue/group-limits.ts';
+import { GROUP_CONCURRENCY, groupLimits } from '../queue/group-limits.ts';
+import type { LaneLimits } from '../queue/lane-turns.ts';
+import { checkLanes } from '../queue/lane-limits.ts';
+import { QueueEngine } from '../queue/queue-engine.ts';
 
 /** The options of `PollingEngine`. */
 export interface PollingEngineOptions {
@@ -73,7 +72,8 @@ const checkOptions = optionsCheck<PollingEngineOptions>(
  * from wake-ups and results. Limits and pauses of lanes hold in one process.
  */
 export class PollingEngine extends QueueEngine {
-  private readonly dueSessions: DueSessions;
+  /** The engine finds the due sessions itself, and a sweep would take them from it. */
+  readonly sweepSeconds = false;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown or missing option, or an invalid value. */
   constructor(options: PollingEngineOptions) {
@@ -81,26 +81,8 @@ export class PollingEngine extends QueueEngine {
     const { store, channel, clock = systemClock, stepsPerTurn, groupConcurrency } = checked;
     const { pollSeconds = 1, againAfterSeconds = 10, lanes = {} } = checked;
     checkLanes(lanes);
-    const limitsGroups = groupConcurrency !== undefined;
-    const limits = { lanes, limitsGroups, groupLimits: groupLimits(groupConcurrency) };
+    const limits = { lanes, groupLimits: groupLimits(groupConcurrency) };
     const dueSessions = new DueSessions({ store, channel, clock, ...limits, pollSeconds, againAfterSeconds });
-    super(dueSessions, { clock, stepsPerTurn, limitsGroups });
-    this.dueSessions = dueSessions;
-  }
-
-  /**
-   * Starts a worker, which looks at the store until it is stopped.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine
-   * already serves.
-   */
-  override async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
-    const worker = await super.serve(advance, options);
-    const removeListener = this.dueSessions.listen();
-    return {
-      stop: async (stopOptions) => {
-        removeListener();
-        await worker.stop(stopOptions);
-      },
-    };
+    super(dueSessions, { clock, stepsPerTurn });
   }
 }

@@ -1,8 +1,8 @@
 import type { Instant } from '../../../clock.ts';
-import { SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
+import { SessionBusyError, SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
 import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../../session-claim.ts';
 import type { ClaimedRecord, SessionRecord } from './session-record.ts';
-import { laterBy, nextRecord, refuseClaimed, withActivity } from './session-record.ts';
+import { laterBy, nextRecord, withActivity } from './session-record.ts';
 
 /**
  * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker
@@ -15,11 +15,11 @@ export function claimedRecord(
   { workerId, leaseSeconds, ifSuspect = 'accept' }: ClaimOptions,
   now: Instant,
 ): ClaimedRecord {
+  const refusal = claimRefusal(record, { workerId, ifSuspect }, now);
+  if (refusal) throw refusal;
   const { lease: earlier, epoch, attempt } = record;
   const until = laterBy(now, leaseSeconds);
   if (earlier?.workerId === workerId) return nextRecord({ ...record, lease: { ...earlier, until } }, now);
-  refuseClaimed(record, now);
-  if (earlier && ifSuspect === 'refuse') throw new SessionSuspectError(record.info.sessionId);
   const lease = earlier && ifSuspect === 'alone' ? { workerId, until, isAlone: true } : { workerId, until };
   const isCounted = earlier === undefined || earlier.isAlone === true;
   const nextAttempt = isCounted ? attempt + 1 : Math.max(attempt, 1); // attempts count from 1
@@ -29,14 +29,15 @@ export function claimedRecord(
   );
 }
 
-/** True when `claimedRecord` does not throw. */
-export function isClaimable(
-  { lease }: SessionRecord,
-  { workerId, ifSuspect }: ClaimOptions,
+/** Returns the error for a claim that must be refused. */
+export function claimRefusal(
+  { info: { sessionId }, lease }: SessionRecord,
+  { workerId, ifSuspect }: Pick<ClaimOptions, 'workerId' | 'ifSuspect'>,
   now: Instant,
-): boolean {
-  if (lease === undefined || lease.workerId === workerId) return true;
-  return lease.until <= now && ifSuspect !== 'refuse';
+): SessionBusyError | SessionSuspectError | undefined {
+  if (lease === undefined || lease.workerId === workerId) return undefined;
+  if (lease.until > now) return new SessionBusyError(sessionId, lease.workerId, lease.until);
+  return ifSuspect === 'refuse' ? new SessionSuspectError(sessionId) : undefined;
 }
 
 /**

@@ -293,7 +293,7 @@ export function withoutItem(
   return nextRecord({ ...record, inbox: withoutItems(inbox, [position]) }, now);
 }
 
-export function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
+function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
   if (lease && lease.until > now) throw new SessionBusyError(info.sessionId, lease.workerId, lease.until);
 }
 

@@ -3,6 +3,7 @@ import type {
   Advance,
   AdvanceOptions,
   AdvanceResult,
+  GroupLimits,
   LockedSession,
   QueueEngineOptions,
 } from '@holdfast/core/engine';
@@ -10,9 +11,9 @@ import { QueueEngine } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { MemoryWakeUps } from '../../../src/session/engine/memory-wake-ups.ts';
-import { settled } from '../../support/durable-world.ts';
-import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { MemoryWakeUps } from '../../../../src/session/engine/queue/memory-wake-ups.ts';
+import { settled } from '../../../support/durable-world.ts';
+import { unhandledRejections } from '../../../support/unhandled-rejections.ts';
 
 const FINISHED: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
 const ISOLATE: AdvanceResult = { outcome: { type: 'isolate' }, wake: [] };
@@ -78,8 +79,13 @@ class LockingQueue extends MemoryWakeUps {
 }
 
 /** An engine whose advances wait until the test ends them. */
-function gatedEngine(options: QueueEngineOptions & { resultOf?: (id: string) => AdvanceResult } = {}) {
-  const { resultOf = () => FINISHED, ...engineOptions } = options;
+interface GatedOptions extends QueueEngineOptions {
+  readonly resultOf?: (id: string) => AdvanceResult;
+  readonly groupLimits?: GroupLimits;
+}
+
+function gatedEngine(options: GatedOptions = {}) {
+  const { resultOf = () => FINISHED, groupLimits, ...engineOptions } = options;
   const clock: ManualClock = manualClock(1_000);
   let timers = 0;
   const after: ManualClock['after'] = (milliseconds, callback) => {
@@ -89,7 +95,7 @@ function gatedEngine(options: QueueEngineOptions & { resultOf?: (id: string) => 
     const callOff = clock.after(milliseconds, () => (unset(), callback()));
     return () => (unset(), callOff());
   };
-  const queue = new LockingQueue({ ...clock, after }, {});
+  const queue = new LockingQueue({ ...clock, after }, {}, groupLimits);
   const engine = new QueueEngine(queue, { clock: { ...clock, after }, ...engineOptions });
   const started: string[] = [];
   const given: AdvanceOptions[] = [];
@@ -316,7 +322,73 @@ describe('suspect sessions', () => {
   });
 });
 
+describe('serve', () => {
+  test('opens the queue before it takes a session, and ends that at the stop', async () => {
+    const calls: string[] = [];
+    class OpenedQueue extends MemoryWakeUps {
+      async open() {
+        calls.push('open');
+        return () => void calls.push('end');
+      }
+
+      override async take() {
+        calls.push('take');
+        return super.take();
+      }
+    }
+    const engine = new QueueEngine(new OpenedQueue(manualClock(), {}));
+    const served = await engine.serve(async () => FINISHED);
+    await served.stop();
+    expect(calls).toEqual(['open', 'take', 'end']);
+  });
+
+  test('can be called again after the queue could not be opened, and not while it is opened', async () => {
+    const opened = Promise.withResolvers<undefined>();
+    const open = vi
+      .fn<() => Promise<undefined>>()
+      .mockRejectedValueOnce(new Error('The queue is away.'))
+      .mockReturnValue(opened.promise);
+    const engine = new QueueEngine(Object.assign(new MemoryWakeUps(manualClock(), {}), { open }));
+    const advance: Advance = async () => FINISHED;
+    await expect(engine.serve(advance)).rejects.toThrow('The queue is away.');
+    const serving = engine.serve(advance);
+    await expect(engine.serve(advance)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    opened.resolve(undefined);
+    await (await serving).stop({ withinSeconds: 0 });
+  });
+
+  test('checks its arguments before it opens the queue', async () => {
+    const open = vi.fn<() => Promise<undefined>>();
+    const engine = new QueueEngine(Object.assign(new MemoryWakeUps(manualClock(), {}), { open }));
+    await expect(engine.serve('x' as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+    expect(open).not.toHaveBeenCalled();
+  });
+});
+
+test('a queue whose locks end must renew them', () => {
+  const queue = Object.assign(new MemoryWakeUps(manualClock(), {}), { lockSeconds: 30 });
+  expect(() => new QueueEngine(queue)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
+
 describe('an advance', () => {
+  test('is traced by a queue that can', async () => {
+    const traced: string[] = [];
+    const queue = Object.assign(new MemoryWakeUps(manualClock(), {}), {
+      async trace<T>({ sessionId }: LockedSession, work: () => Promise<T>): Promise<T> {
+        traced.push(`begin ${sessionId}`);
+        const result = await work();
+        traced.push(`end ${sessionId}`);
+        return result;
+      },
+    });
+    const engine = new QueueEngine(queue);
+    await engine.wake('a');
+    const served = await engine.serve(async () => (traced.push('work'), FINISHED));
+    await settled();
+    await served.stop();
+    expect(traced).toEqual(['begin a', 'work', 'end a']);
+  });
+
   test('gets stepsPerTurn as its limit', async () => {
     const { engine, advance, wake, given } = gatedEngine({ stepsPerTurn: 3 });
     await engine.serve(advance);
@@ -333,7 +405,7 @@ describe('an advance', () => {
     await engine.serve(advance);
     await wake('a');
     await end('a');
-    expect(given.map(({ route }) => route)).toEqual([true, undefined]);
+    expect(given.map(({ route }) => route)).toEqual(['lane', undefined]);
     const wakeUp = { sessionId: 'a', at: 1_000, lane: 'x', priority: 2, group: 'g', isRouted: true };
     expect(finish.mock.calls).toEqual([[expect.anything(), { wakeUps: [wakeUp] }]]);
   });
@@ -346,11 +418,11 @@ describe('an advance', () => {
     await wake('a');
     await end('a');
     await end('a');
-    expect(given.map(({ route }) => route)).toEqual([true, undefined, undefined]);
+    expect(given.map(({ route }) => route)).toEqual(['lane', undefined, undefined]);
   });
 
-  test('gets `groups` as its route when the engine limits groups and does not know the group', async () => {
-    const { queue, engine, advance, given } = gatedEngine({ limitsGroups: true });
+  test('gets `lane-and-group` as its route when the queue limits groups and the group is unknown', async () => {
+    const { queue, engine, advance, given } = gatedEngine({ groupLimits: () => 5 });
     await queue.add([
       { sessionId: 'a', at: 0 },
       { sessionId: 'b', at: 0, lane: 'x' },
@@ -359,7 +431,12 @@ describe('an advance', () => {
     ]);
     await engine.serve(advance);
     await settled();
-    expect(given.map(({ route }) => route)).toEqual(['groups', 'groups', undefined, undefined]);
+    expect(given.map(({ route }) => route)).toEqual([
+      'lane-and-group',
+      'lane-and-group',
+      undefined,
+      undefined,
+    ]);
   });
 
   test('that wakes its own session does so in the lane of its result', async () => {

@@ -1,10 +1,10 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { callAfter } from '../../clock.ts';
-import type { Schedule } from './engine.ts';
+import type { Clock, Instant } from '../../../clock.ts';
+import { callAfter } from '../../../clock.ts';
+import type { Schedule } from '../engine.ts';
 import type { GroupLimits } from './group-limits.ts';
 import type { LaneLimits } from './lane-turns.ts';
 import { LaneTurns } from './lane-turns.ts';
-import type { Following, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
+import type { FollowUp, LaneBacklog, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
 
 /** A session that waits for its turn. */
 interface Waiting {
@@ -15,6 +15,7 @@ interface Waiting {
 
 /** The wake-ups of an engine, in the memory of this process. */
 export class MemoryWakeUps implements WakeUpQueue {
+  readonly limitsGroups: boolean;
   private readonly clock: Clock;
   private readonly turns: LaneTurns;
   private readonly waiting = new Map<string, Waiting>();
@@ -30,6 +31,7 @@ export class MemoryWakeUps implements WakeUpQueue {
 
   constructor(clock: Clock, limits: Readonly<Record<string, LaneLimits>>, groupLimits?: GroupLimits) {
     this.clock = clock;
+    this.limitsGroups = groupLimits !== undefined;
     this.turns = new LaneTurns(limits, groupLimits);
   }
 
@@ -77,13 +79,22 @@ export class MemoryWakeUps implements WakeUpQueue {
     });
   }
 
-  async finish({ sessionId, schedule }: LockedSession, { wakeUps, pause }: Following): Promise<void> {
+  async finish({ sessionId, schedule }: LockedSession, { wakeUps, pause }: FollowUp): Promise<void> {
     const wanted = this.locked.get(sessionId);
     this.locked.delete(sessionId);
     this.turns.done(schedule);
     if (pause) this.turns.pause(pause.lane, pause.until);
     const meanwhile = wanted ? [wakeUpOf(sessionId, wanted)] : [];
     await this.add([...wakeUps, ...meanwhile]); // the schedule of the result comes first
+  }
+
+  async backlog(): Promise<readonly LaneBacklog[]> {
+    const lanes = new Map<string | undefined, { waiting: number; since: Instant }>();
+    for (const { schedule, dueAt } of this.waiting.values()) {
+      const { waiting, since } = lanes.get(schedule.lane) ?? { waiting: 0, since: dueAt };
+      lanes.set(schedule.lane, { waiting: waiting + 1, since: Math.min(since, dueAt) });
+    }
+    return [...lanes].map(([lane, backlog]) => ({ lane, ...backlog }));
   }
 
   /** Merges the wake-up with those of the session that are due. */

@@ -1,5 +1,5 @@
-import type { Instant } from '../../clock.ts';
-import type { Schedule } from './engine.ts';
+import type { Instant } from '../../../clock.ts';
+import type { Schedule } from '../engine.ts';
 import type { GroupLimits } from './group-limits.ts';
 
 /** Limits of one lane. */

@@ -1,8 +1,8 @@
 import { manualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { MemoryWakeUps } from '../../../src/session/engine/memory-wake-ups.ts';
-import type { LockedSession } from '../../../src/session/engine/wake-up-queue.ts';
-import { settled } from '../../support/durable-world.ts';
+import { MemoryWakeUps } from '../../../../src/session/engine/queue/memory-wake-ups.ts';
+import type { LockedSession } from '../../../../src/session/engine/queue/wake-up-queue.ts';
+import { settled } from '../../../support/durable-world.ts';
 
 const NOW = 1_000;
 
@@ -103,4 +103,21 @@ test('wake-ups of one session at one instant are merged, those at others are not
   expect(taken.toSorted()).toEqual(['a 1010', 'a 1020', 'a 1030', 'b 1010']);
   await wake('c');
   expect((await take()).sessionId).toBe('c');
+});
+
+test('the backlog has what is due and waits, by lane', async () => {
+  const { queue, wake, take } = memoryQueue();
+  await queue.add([
+    { sessionId: 'x', at: NOW - 5, lane: 'slow' },
+    { sessionId: 'y', at: NOW - 9, lane: 'slow' },
+  ]);
+  await wake('in work');
+  await wake('waits');
+  await wake('later', NOW + 10);
+  expect((await take()).sessionId).toBe('x');
+  await take();
+  expect(await queue.backlog()).toEqual([
+    { lane: 'slow', waiting: 1, since: NOW - 9 },
+    { lane: undefined, waiting: 1, since: NOW },
+  ]);
 });

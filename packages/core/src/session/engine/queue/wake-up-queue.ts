@@ -1,5 +1,5 @@
-import type { Instant } from '../../clock.ts';
-import type { Schedule } from './engine.ts';
+import type { Instant } from '../../../clock.ts';
+import type { Schedule } from '../engine.ts';
 
 /** A stored request for work on a session. */
 export interface WakeUp extends Schedule {
@@ -27,11 +27,20 @@ export interface LockedSession {
 }
 
 /** The wake-ups and the pause that a queue stores when the work on a session has ended. */
-export interface Following {
+export interface FollowUp {
   /** The wake-ups that follow from the result of the work. */
   readonly wakeUps: readonly WakeUp[];
   /** A lane of which no worker takes a session before an instant. */
   readonly pause?: { readonly lane: string; readonly until: Instant } | undefined;
+}
+
+/** The wake-ups of a lane that are due and wait for a worker. */
+export interface LaneBacklog {
+  /** `undefined` for the wake-ups without a lane. */
+  readonly lane: string | undefined;
+  readonly waiting: number;
+  /** Since when the one that waits longest is due, or the next one, where the queue cannot find the longest. */
+  readonly since?: Instant | undefined;
 }
 
 /**
@@ -46,6 +55,13 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
    * Absent when locks end only with `finish`, such as in the memory of one process.
    */
   readonly lockSeconds?: number | undefined;
+  /**
+   * True when the queue limits how many sessions of a group are worked on. The engine then learns the group of each session
+   * before the work.
+   */
+  readonly limitsGroups?: boolean | undefined;
+  /** Called when a worker starts, before its first `take`. The function that it returns is called when the worker stops. */
+  open?(): Promise<(() => void) | undefined>;
   /** Stores wake-ups. Resolves when they are stored. Merges those of one session at the same instant. */
   add(wakeUps: readonly WakeUp[]): Promise<void>;
   /**
@@ -64,5 +80,9 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
    * Ends a lock and stores what follows. A process that dies in between must not drop either: the queue does both in one
    * transaction, or ends the lock last. It stores what follows also when the lock has ended before.
    */
-  finish(lock: Lock, following: Following): Promise<void>;
+  finish(lock: Lock, followUp: FollowUp): Promise<void>;
+  /** Calls `work` once and returns its result, for a queue that traces the work on a session. */
+  trace?<T>(lock: Lock, work: () => Promise<T>): Promise<T>;
+  /** Returns what waits in each lane. For health checks and metrics. */
+  backlog?(): Promise<readonly LaneBacklog[]>;
 }

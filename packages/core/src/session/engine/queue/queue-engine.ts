@@ -1,14 +1,15 @@
-import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
-import { invalidArgument } from '../../errors.ts';
-import { checkSessionId } from '../store/store-arguments.ts';
-import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from './engine.ts';
-import { ADVICE_OF_ENGINES, INSTANT, SCHEDULE } from './advance-check.ts';
-import { EngineMeter } from './engine-metrics.ts';
-import type { EngineMetrics } from './engine-metrics.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../../arguments.ts';
+import type { OptionsCheck } from '../../../arguments.ts';
+import type { Clock } from '../../../clock.ts';
+import { systemClock } from '../../../clock.ts';
+import { invalidArgument } from '../../../errors.ts';
+import { checkSessionId } from '../../store/store-arguments.ts';
+import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from '../engine.ts';
+import { ADVICE_OF_ENGINES, INSTANT, SCHEDULE } from '../advance-check.ts';
+import { EngineMeter } from '../metrics/engine-metrics.ts';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { QueueWorker } from './queue-worker.ts';
-import type { LockedSession, WakeUpQueue } from './wake-up-queue.ts';
+import type { LaneBacklog, LockedSession, WakeUpQueue } from './wake-up-queue.ts';
 
 /** The options of `QueueEngine`. */
 export interface QueueEngineOptions {
@@ -19,25 +20,21 @@ export interface QueueEngineOptions {
    * the session has no more work.
    */
   readonly stepsPerTurn?: number | undefined;
-  /** The queue limits how many sessions of a group are worked on, so it must know the group of each. Default: false. */
-  readonly limitsGroups?: boolean | undefined;
 }
 
 // Checks inside of functions are not in the bundle of a program without an engine.
 const checkOptions = (options: QueueEngineOptions): QueueEngineOptions =>
   optionsCheck<QueueEngineOptions>(
     'QueueEngine',
-    { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1), limitsGroups: mustBe.boolean },
+    { clock: mustBe.clock, stepsPerTurn: mustBe.wholeNumber(1) },
     ADVICE_OF_ENGINES,
   )(options);
-const checkWakeOptions = optionsCheck<WakeOptions>(
-  'engine.wake',
-  { at: INSTANT, ...SCHEDULE },
-  {
-    delay: 'set an instant, as in at: Date.now() + 1000',
-    after: 'set an instant, as in at: Date.now() + 1000',
-  },
-);
+let wakeCheck: OptionsCheck<WakeOptions> | undefined; // created once: each message calls wake
+const checkWakeOptions = (options: WakeOptions): WakeOptions => {
+  const advice = 'set an instant, as in at: Date.now() + 1000';
+  wakeCheck ??= optionsCheck('engine.wake', { at: INSTANT, ...SCHEDULE }, { delay: advice, after: advice });
+  return wakeCheck(options);
+};
 const checkServeOptions = (options: ServeOptions): ServeOptions =>
   optionsCheck<ServeOptions>('engine.serve', {
     concurrency: mustBe.wholeNumber(1),
@@ -53,20 +50,21 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
   private readonly queue: WakeUpQueue<Lock>;
   private readonly clock: Clock;
   private readonly stepsPerTurn: number | undefined;
-  private readonly limitsGroups: boolean;
   private readonly meter: EngineMeter;
   private worker: QueueWorker<Lock> | undefined;
+  /** True from a call of `serve` until its worker stops. */
+  private isServing = false;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(queue: WakeUpQueue<Lock>, options: QueueEngineOptions = {}) {
-    const expected = mustBe.objectWith('a queue of wake-ups', ['add', 'take', 'wait', 'finish']);
-    checkArgument('queue of QueueEngine', queue, expected);
-    const { clock = systemClock, stepsPerTurn, limitsGroups = false } = checkOptions(options);
+    const methods = ['add', 'take', 'wait', 'finish'];
+    const all = queue.lockSeconds === undefined ? methods : [...methods, 'renew']; // locks that end must be renewed
+    checkArgument('queue of QueueEngine', queue, mustBe.objectWith('a queue of wake-ups', all));
+    const { clock = systemClock, stepsPerTurn } = checkOptions(options);
     this.queue = queue;
     this.clock = clock;
     this.meter = new EngineMeter(clock);
     this.stepsPerTurn = stepsPerTurn;
-    this.limitsGroups = limitsGroups;
   }
 
   async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
@@ -83,20 +81,41 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const expected = 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)';
     checkArgument('advance', advance, { ...mustBe.function, expected });
     const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
-    if (this.worker && !this.worker.isStopped)
-      throw invalidArgument('This engine already serves. Stop it first.');
-    const { queue, clock, stepsPerTurn, limitsGroups, meter } = this;
+    if (this.isServing) throw invalidArgument('This engine already serves. Stop it first.');
+    this.isServing = true;
+    const onStop = await this.open();
+    const { queue, clock, stepsPerTurn, meter } = this;
     const given = { advance, isolated, concurrency, onError };
-    const worker = new QueueWorker({ queue, clock, stepsPerTurn, limitsGroups, meter, ...given });
+    const worker = new QueueWorker({ queue, clock, stepsPerTurn, meter, ...given });
     meter.concurrency = concurrency;
     worker.start(this.worker);
     this.worker = worker;
-    return { stop: async (stopOptions) => worker.stop(stopOptions) };
+    const stop: EngineWorker['stop'] = async (stopOptions) => {
+      const stopped = worker.stop(stopOptions);
+      if (this.worker === worker && worker.isStopped) this.isServing = false;
+      onStop?.();
+      await stopped;
+    };
+    return { stop };
+  }
+
+  /** Returns what waits in each lane of the queue; `undefined` when the queue cannot say. */
+  async backlog(): Promise<readonly LaneBacklog[] | undefined> {
+    return this.queue.backlog?.();
   }
 
   /** Returns the counters of this engine since its creation, and its current numbers. */
   metrics(): EngineMetrics {
     return this.meter.read();
+  }
+
+  private async open(): Promise<(() => void) | undefined> {
+    try {
+      return await this.queue.open?.();
+    } catch (error) {
+      this.isServing = false;
+      throw error;
+    }
   }
 }
 

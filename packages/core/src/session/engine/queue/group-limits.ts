@@ -1,5 +1,5 @@
-import { checkArgument, mustBe } from '../../arguments.ts';
-import type { ArgumentCheck } from '../../arguments.ts';
+import { checkArgument, mustBe } from '../../../arguments.ts';
+import type { ArgumentCheck } from '../../../arguments.ts';
 
 /**
  * How many sessions of one group are worked on at the same time, over all lanes: the same number for each group, or a
@@ -12,18 +12,18 @@ export type GroupLimits = (group: string | undefined) => number;
 
 /** The check of the option `groupConcurrency`. */
 export const GROUP_CONCURRENCY: ArgumentCheck = {
-  ...mustBe.wholeNumber(1),
+  type: 'number',
   expected: 'a whole number of at least 1, or a function that returns one for a group',
   accepts: (value: unknown): boolean =>
     mustBe.function.accepts(value) || mustBe.wholeNumber(1).accepts(value),
 };
 
 /**
- * Returns the limits of an option. Sessions without a group have none.
+ * Returns the limits of an option; `undefined` without one. Sessions without a group have no limit.
  * @throws RangeError or TypeError `ARGUMENT_INVALID`, at a call, when the function of the option returns another value.
  */
-export function groupLimits(option: GroupConcurrency | undefined): GroupLimits {
-  if (option === undefined) return () => Infinity;
+export function groupLimits(option: GroupConcurrency | undefined): GroupLimits | undefined {
+  if (option === undefined) return undefined;
   if (typeof option === 'number') return (group) => (group === undefined ? Infinity : option);
   return (group) => {
     if (group === undefined) return Infinity;

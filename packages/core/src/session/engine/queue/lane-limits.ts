@@ -1,4 +1,4 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck } from '../../../arguments.ts';
 import type { LaneLimits } from './lane-turns.ts';
 
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown limit or an invalid value. */

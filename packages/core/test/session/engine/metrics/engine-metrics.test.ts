@@ -5,11 +5,11 @@ import {
   sendMessage,
   SessionRuntime,
 } from '@holdfast/core';
-import { metricsText, QueueEngine } from '@holdfast/core/engine';
-import type { AdvanceResult, EngineMetrics, LockedSession, WakeUpQueue } from '@holdfast/core/engine';
+import { QueueEngine } from '@holdfast/core/engine';
+import type { AdvanceResult, LockedSession, WakeUpQueue } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import { describe, expect, test } from 'vitest';
-import { settled } from '../../support/durable-world.ts';
+import { expect, test } from 'vitest';
+import { settled } from '../../../support/durable-world.ts';
 
 const finished: AdvanceResult = { outcome: { type: 'finished' }, wake: [] };
 
@@ -137,51 +137,4 @@ test('of many lanes, the first hundred have counters of their own', async () => 
   const { lanes } = engine.metrics();
   expect(lanes).toHaveLength(101);
   expect(lanes.at(-1)).toMatchObject({ lane: '(others)', taken: 50 });
-});
-
-describe('metricsText', () => {
-  const lane = { lane: 'a"b\\c\nd', taken: 2, waits: { count: 2, seconds: 0.25 }, pauses: 1 };
-  const metrics: EngineMetrics = {
-    ...new InProcessEngine().metrics(),
-    waits: { count: 2, seconds: 0.25, buckets: [{ atMostSeconds: 0.1, count: 1 }] },
-    lanes: [{ ...lane, lane: undefined }, lane],
-  };
-
-  test('escapes labels, and names the waits as a histogram', () => {
-    const text = metricsText(metrics, { worker: 'w1' });
-    expect(text).toContain(
-      [
-        '# HELP holdfast_engine_wait_seconds Time from due to the start of the work.',
-        '# TYPE holdfast_engine_wait_seconds histogram',
-        'holdfast_engine_wait_seconds_bucket{worker="w1",le="0.1"} 1',
-        'holdfast_engine_wait_seconds_bucket{worker="w1",le="+Inf"} 2',
-        'holdfast_engine_wait_seconds_sum{worker="w1"} 0.25',
-        'holdfast_engine_wait_seconds_count{worker="w1"} 2',
-        '# HELP holdfast_engine_lane_taken_total Sessions taken from the queue, by lane.',
-        '# TYPE holdfast_engine_lane_taken_total counter',
-        'holdfast_engine_lane_taken_total{worker="w1",lane=""} 2',
-        'holdfast_engine_lane_taken_total{worker="w1",lane="a\\"b\\\\c\\nd"} 2',
-      ].join('\n'),
-    );
-  });
-
-  test('each line has the form that the format defines, and each name one TYPE before its samples', () => {
-    const lines = metricsText(metrics).split('\n');
-    expect(lines.pop()).toBe('');
-    const sample = /^(holdfast_engine_[a-z_]+)(\{([a-z]+="(\\["\\n]|[^"\\\n])*",?)+\})? [\d.]+$/;
-    const comment =
-      /^# (HELP holdfast_engine_[a-z_]+ \S.*|TYPE holdfast_engine_[a-z_]+ (counter|gauge|histogram))$/;
-    expect(lines.filter((line) => !sample.test(line) && !comment.test(line))).toEqual([]);
-    const types = lines.filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' ')[2]);
-    expect(new Set(types).size).toBe(types.length);
-  });
-
-  test.each(['0a', 'a-b', '__name__', '', 'le', 'lane', 'outcome'])('refuses the label "%s"', (name) => {
-    expect(() => metricsText(metrics, { [name]: 'x' })).toThrow(
-      expect.objectContaining({
-        code: 'ARGUMENT_INVALID',
-        message: expect.stringContaining(`found "${name}"`),
-      }),
-    );
-  });
 });

@@ -1,8 +1,7 @@
-import { invalidArgument } from '../../errors.ts';
-import type { Clock, Instant } from '../../clock.ts';
-import { secondsBetween } from '../../clock.ts';
-import type { AdvanceOutcome, AdvanceResult } from './engine.ts';
-import type { Following, LockedSession } from './wake-up-queue.ts';
+import type { Clock, Instant } from '../../../clock.ts';
+import { secondsBetween } from '../../../clock.ts';
+import type { AdvanceOutcome, AdvanceResult } from '../engine.ts';
+import type { FollowUp, LockedSession } from '../queue/wake-up-queue.ts';
 
 /** How long sessions waited, from the instant when they were due to the start of the work. */
 export interface WaitMetrics {
@@ -69,7 +68,7 @@ export class EngineMeter {
   private unknownSessions = 0;
   private recoveries = 0;
   private readonly advances = new Map<AdvanceOutcome['type'], number>();
-  private readonly waitsUpTo: number[] = BOUNDS.map(() => 0);
+  private readonly buckets = BOUNDS.map((atMostSeconds) => ({ atMostSeconds, count: 0 }));
   private readonly lanes = new Map<
     string | undefined,
     { taken: number; pauses: number; waits: WaitMetrics }
@@ -89,12 +88,11 @@ export class EngineMeter {
     if (dueAt === undefined) return;
     const seconds = Math.max(0, secondsBetween(dueAt, this.clock.now()));
     lane.waits = { count: lane.waits.count + 1, seconds: lane.waits.seconds + seconds };
-    for (const [index, bound] of BOUNDS.entries())
-      if (seconds <= bound) this.waitsUpTo[index] = (this.waitsUpTo[index] as number) + 1;
+    for (const bucket of this.buckets) if (seconds <= bucket.atMostSeconds) bucket.count++;
   }
 
   /** Counts what follows from the work on a session. */
-  follow({ pause }: Following): void {
+  follow({ pause }: FollowUp): void {
     if (pause) this.lane(pause.lane).pauses++;
   }
 
@@ -109,7 +107,7 @@ export class EngineMeter {
     if (result === undefined || result.error !== undefined) this.errors++;
     if (result === undefined) return;
     const { type } = result.outcome;
-    if (type === 'finished' && result.next === undefined) this.unknownSessions++;
+    if (result.isMissing) this.unknownSessions++;
     this.advances.set(type, (this.advances.get(type) ?? 0) + 1);
     this.steps += result.steps ?? 0;
   }
@@ -117,9 +115,7 @@ export class EngineMeter {
   read(): EngineMetrics {
     const { steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } = this;
     const lanes = [...this.lanes].map(([lane, counts]) => Object.freeze({ lane, ...counts }));
-    const buckets = BOUNDS.map((atMostSeconds, index) =>
-      Object.freeze({ atMostSeconds, count: this.waitsUpTo[index] as number }),
-    );
+    const buckets = this.buckets.map((bucket) => Object.freeze({ ...bucket }));
     const counts = OUTCOMES.map((type) => [type, this.advances.get(type) ?? 0] as const);
     return Object.freeze({
       advances: Object.freeze(Object.fromEntries(counts)) as EngineMetrics['advances'],
@@ -154,93 +150,4 @@ export class EngineMeter {
 
 function sumOf<T>(values: readonly T[], numberOf: (value: T) => number): number {
   return values.reduce((sum, value) => sum + numberOf(value), 0);
-}
-
-/** Labels of metrics, by name. */
-export type MetricLabels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: MetricLabels, value: number, suffix?: string];
-type Family = readonly [name: string, type: string, help: string, samples: readonly Sample[]];
-
-const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
-const OWN_LABELS = ['le', 'lane', 'outcome'];
-
-/**
- * Renders metrics in the text format of Prometheus, version 0.0.4. A session without a lane has the empty label `lane`.
- * @param labels added to each sample, as in `{ worker: 'w1' }`
- * @throws RangeError `ARGUMENT_INVALID` for the name of a label that Prometheus does not accept, or that metrics of the
- * engine use.
- */
-export function metricsText(metrics: EngineMetrics, labels: MetricLabels = {}): string {
-  for (const name of Object.keys(labels))
-    if (!LABEL_NAME.test(name) || OWN_LABELS.includes(name))
-      throw invalidArgument(
-        `A label must have letters, digits and "_", and not be ${OWN_LABELS.join(', ')}; found "${name}".`,
-      );
-  return familiesOf(metrics)
-    .map((family) => familyText(family, labels))
-    .join('');
-}
-
-function familiesOf(metrics: EngineMetrics): readonly Family[] {
-  const { advances, steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } =
-    metrics;
-  const outcomes = Object.entries(advances).map(([outcome, count]): Sample => [{ outcome }, count]);
-  const counter = (name: string, help: string, value: number): Family => [
-    name,
-    'counter',
-    help,
-    [[{}, value]],
-  ];
-  return [
-    ['advances_total', 'counter', 'Advances by outcome.', outcomes],
-    counter('steps_total', 'Closed steps.', steps),
-    counter('work_seconds_total', 'Duration of all advances.', workSeconds),
-    counter('errors_total', 'Advances that threw or returned an error.', errors),
-    counter('unknown_sessions_total', 'Wake-ups of sessions that the store does not have.', unknownSessions),
-    counter('queue_errors_total', 'Errors of the queue of the engine.', queueErrors),
-    counter('recoveries_total', 'Sessions that were delivered again.', recoveries),
-    counter('lost_locks_total', 'Locks that were not renewed in time.', lostLocks),
-    ['sessions_in_work', 'gauge', 'Sessions in work now.', [[{}, metrics.sessionsInWork]]],
-    ['concurrency', 'gauge', 'The most sessions in work at the same time.', [[{}, metrics.concurrency]]],
-    ['wait_seconds', 'histogram', 'Time from due to the start of the work.', waitSamples(metrics)],
-    ...laneFamilies(metrics),
-  ];
-}
-
-function waitSamples({ waits: { count, seconds, buckets } }: EngineMetrics): readonly Sample[] {
-  return [
-    ...buckets.map((bucket): Sample => [{ le: `${bucket.atMostSeconds}` }, bucket.count, '_bucket']),
-    [{ le: '+Inf' }, count, '_bucket'],
-    [{}, seconds, '_sum'],
-    [{}, count, '_count'],
-  ];
-}
-
-function laneFamilies({ lanes }: EngineMetrics): readonly Family[] {
-  const family = (name: string, help: string, valueOf: (lane: LaneMetrics) => number): Family => {
-    const samples = lanes.map((lane): Sample => [{ lane: lane.lane ?? '' }, valueOf(lane)]);
-    return [`lane_${name}_total`, 'counter', help, samples];
-  };
-  return [
-    family('taken', 'Sessions taken from the queue, by lane.', ({ taken }) => taken),
-    family('wait_seconds', 'Time from due to the start of the work, by lane.', ({ waits }) => waits.seconds),
-    family('pauses', 'Pauses after a rate limit, by lane.', ({ pauses }) => pauses),
-  ];
-}
-
-function familyText([name, type, help, samples]: Family, labels: MetricLabels): string {
-  const fullName = `holdfast_engine_${name}`;
-  const lines = samples.map(
-    ([own, value, suffix = '']) => `${fullName}${suffix}${labelsText({ ...labels, ...own })} ${value}\n`,
-  );
-  return `# HELP ${fullName} ${help}\n# TYPE ${fullName} ${type}\n${lines.join('')}`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
-
-function labelsText(labels: MetricLabels): string {
-  const texts = Object.entries(labels).map(
-    ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (found) => ESCAPES[found] as string)}"`,
-  );
-  return texts.length === 0 ? '' : `{${texts.join(',')}}`;
 }

@@ -1,0 +1,176 @@
+import { systemClock } from '@holdfast/core';
+import type { Instant } from '@holdfast/core';
+import type { LaneBacklog } from '@holdfast/core/engine';
+import { callAfter } from '@holdfast/core/engine';
+import type { Queue } from 'bullmq';
+import type { EngineScripts } from '../scripts/engine-scripts.ts';
+import { MOST_LANES, tooManyLanes } from './lane-limits.ts';
+import type { BullmqLaneLimits } from './lane-limits.ts';
+import { LaneQueue } from './lane-queue.ts';
+import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
+import type { QueueNames } from './queue-names.ts';
+
+/** The options of the lanes of one engine. */
+export interface LaneSetOptions extends LaneQueueOptions {
+  /** The limits of lanes, by the name of the lane. */
+  readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
+}
+
+/** An idle worker looks for changes that it was not told of after this time in milliseconds. */
+const LOOK_PAUSE = 5_000;
+
+/** The lanes that this process knows, which take turns. All processes learn of a new lane and of a pause. */
+export class LaneSet {
+  private readonly options: LaneSetOptions;
+  private readonly names: QueueNames;
+  private readonly scripts: EngineScripts;
+  /** In the order of their turns. */
+  private readonly lanes = new Map<string | undefined, LaneQueue>();
+  private isOpen = false;
+  /** True while `wait` waits: the engine can start the work on a session. */
+  private isWaiting = false;
+  private onChange = (): void => undefined;
+
+  constructor(names: QueueNames, scripts: EngineScripts, options: LaneSetOptions) {
+    this.options = options;
+    this.names = names;
+    this.scripts = scripts;
+    for (const lane of [undefined, ...Object.keys(options.lanes)]) this.get(lane);
+  }
+
+  /** The queues of BullMQ. */
+  get queues(): readonly Queue[] {
+    return this.all().map(({ queue }) => queue);
+  }
+
+  get(lane: string | undefined): LaneQueue {
+    const known = this.lanes.get(lane);
+    if (known) return known;
+    if (this.lanes.size > MOST_LANES) throw tooManyLanes(lane);
+    const limits = lane === undefined ? undefined : this.options.lanes[lane];
+    const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
+    this.lanes.set(lane, laneQueue);
+    return laneQueue;
+  }
+
+  /** Starts to recover the jobs of dead workers, and sets the limits of this process for all. */
+  async open(): Promise<void> {
+    this.isOpen = true;
+    await this.removeUnused();
+    await this.refresh();
+    await this.setLimits();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((lane) => lane.close()));
+  }
+
+  /** Sets the limits of this process for all. */
+  async setLimits(): Promise<void> {
+    for (const lane of this.all()) await lane.setLimits();
+  }
+
+  /** Reads which lanes there are, and the ends of their pauses. */
+  async refresh(): Promise<void> {
+    const lanes = await this.options.client.hgetall(this.names.lanes);
+    for (const [lane, pausedUntil] of Object.entries(lanes))
+      this.get(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
+    if (this.isOpen) for (const lane of this.all()) await lane.open();
+    this.onChange();
+  }
+
+  /** Starts no session of a lane before an instant. */
+  async pause(lane: string, until: Instant): Promise<void> {
+    const laneQueue = this.get(lane);
+    laneQueue.pausedUntil = Math.max(laneQueue.pausedUntil, until);
+    const { lanes, changes } = this.names;
+    await this.scripts.run('PAUSE', [lanes], [JSON.stringify(lane), until, changes]);
+  }
+
+  /** Takes the next job, of the lane whose turn it is. */
+  async nextJob(): Promise<readonly [lane: LaneQueue, job: SessionJob] | undefined> {
+    for (const lane of this.all()) {
+      if (lane.opensAt > Date.now()) this.giveBack(lane); // the lane has paused since
+      const job = lane.takeWaited();
+      if (job) return this.turn(lane, job);
+    }
+    for (const lane of this.all()) {
+      const job = await lane.take(systemClock.newId());
+      if (job) return this.turn(lane, job);
+    }
+    return undefined;
+  }
+
+  /** Resolves when `nextJob` may find a job, and when the signal aborts. */
+  async wait(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const changed = Promise.withResolvers<void>();
+    this.onChange = changed.resolve;
+    this.isWaiting = true;
+    const onAbort = (): void => changed.resolve();
+    signal.addEventListener('abort', onAbort);
+    const callOff = callAfter(systemClock, this.nextLookIn(), onAbort);
+    for (const lane of this.all()) lane.waitForJob(systemClock.newId(), () => this.onJob(lane));
+    await changed.promise;
+    this.isWaiting = false;
+    signal.removeEventListener('abort', onAbort);
+    callOff();
+    if (signal.aborted) for (const lane of this.all()) this.giveBack(lane);
+  }
+
+  /** Returns what waits in each lane. */
+  async backlog(): Promise<readonly LaneBacklog[]> {
+    await this.refresh();
+    return Promise.all(this.all().map(async (lane) => lane.backlog()));
+  }
+
+  private all(): readonly LaneQueue[] {
+    return [...this.lanes.values()]; // a turn changes the order
+  }
+
+  private turn(lane: LaneQueue, job: SessionJob): readonly [lane: LaneQueue, job: SessionJob] {
+    this.lanes.delete(lane.lane); // to the end of the turns
+    this.lanes.set(lane.lane, lane);
+    return [lane, job];
+  }
+
+  /** Forgets lanes without a job for a day. There may be a hundred names at a time, and any number over the years. */
+  private async removeUnused(): Promise<void> {
+    const { client, lanes: own } = this.options;
+    for (const member of await client.hkeys(this.names.lanes)) {
+      const lane = JSON.parse(member) as string;
+      if (Object.hasOwn(own, lane)) continue;
+      const keys = [this.names.lanes, ...this.names.useOf(lane), ...this.get(lane).jobKeys];
+      const isRemoved = await this.scripts.run('REMOVE_LANE', keys, [member, Date.now()]);
+      if (isRemoved === 1) await this.drop(lane);
+    }
+  }
+
+  private async drop(lane: string): Promise<void> {
+    const laneQueue = this.get(lane);
+    this.lanes.delete(lane);
+    await laneQueue.close();
+  }
+
+  /** Milliseconds until a pause or a rate limit ends, at most `LOOK_PAUSE`. */
+  private nextLookIn(): number {
+    const now = Date.now();
+    const waits = this.all()
+      .map(({ opensAt }) => opensAt - now)
+      .filter((wait) => wait > 0);
+    return Math.min(LOOK_PAUSE, ...waits);
+  }
+
+  private onJob(lane: LaneQueue): void {
+    const isWanted = this.isWaiting;
+    this.isWaiting = false; // a job of another lane, which comes at the same time, is for another worker
+    if (isWanted) this.onChange();
+    else this.giveBack(lane);
+  }
+
+  /** Gives back a job that arrived while this process can start no work. */
+  private giveBack(lane: LaneQueue): void {
+    const job = lane.takeWaited();
+    if (job) lane.giveBack(job).catch(this.options.onError);
+  }
+}
