@@ -18,6 +18,8 @@ type Mode = keyof typeof MODES;
 export interface Scope {
   readonly modes: readonly Mode[];
   readonly places: readonly Place[];
+  /** The kinds of tools with which processes die at the places where no tool is at work. */
+  readonly kindsBetweenTools: readonly Kind[];
   /** With an outage of the provider. */
   readonly outages: {
     readonly kinds: readonly Kind[];
@@ -27,16 +29,29 @@ export interface Scope {
 
 const RETRY_PLACES: readonly Place[] = ['before-retry', 'after-retry'];
 
+const BETWEEN_TOOLS: readonly Place[] = [
+  'before-claim',
+  'after-claim',
+  'inference',
+  'before-release',
+  'after-release',
+];
+
 const ALL: Scope = {
   modes: ['sequential', 'parallel'],
   places: PLACES.filter((place) => !RETRY_PLACES.includes(place)),
+  kindsBetweenTools: KINDS,
   outages: { kinds: ['once', 'readOnly', 'approval'], places: PLACES },
 };
 
-/** What is stored in the middle of a save is what was stored before it. */
+/**
+ * What is stored in the middle of a save is what was stored before it. Between tools, sessions differ only by what they
+ * wait for.
+ */
 const NEARLY_ALL: Scope = {
   ...ALL,
   places: ALL.places.filter((place) => place !== 'before-save'),
+  kindsBetweenTools: ['once', 'approval', 'answer'],
   outages: { kinds: ['once'], places: [...RETRY_PLACES, 'mid-save'] },
 };
 
@@ -44,6 +59,7 @@ const NEARLY_ALL: Scope = {
 const MAIN: Scope = {
   modes: ['parallel'],
   places: ['before-effect', 'after-effect', 'mid-save'],
+  kindsBetweenTools: [],
   outages: { kinds: ['once'], places: ['after-retry'] },
 };
 
@@ -93,8 +109,12 @@ export function combinations({ modes, outages: { kinds } }: Scope): readonly Com
 }
 
 /** The places in the work of a combination at which a process dies. */
-export function placesOf({ places, outages }: Scope, { outage }: Combination): readonly Place[] {
-  return outage ? outages.places : places;
+export function placesOf(
+  { places, kindsBetweenTools, outages }: Scope,
+  { kind, outage }: Combination,
+): readonly Place[] {
+  if (outage) return outages.places;
+  return kindsBetweenTools.includes(kind) ? places : places.filter((place) => !BETWEEN_TOOLS.includes(place));
 }
 
 function planOf(sessionId: string, { kind, mode, outage }: Combination): Plan {

@@ -8,7 +8,7 @@ import type { NewLocation } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { isFrozen, World } from './world.ts';
 
-const RACES = 100;
+const RACES = Number(process.env['EFFORT'] ?? 1) > 1 ? 100 : 30;
 /** What the one who comes second may be told. */
 const REFUSALS = ['SESSION_BUSY', 'APPROVAL_DECIDED', 'APPROVAL_NOT_FOUND'];
 

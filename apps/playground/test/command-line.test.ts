@@ -62,7 +62,7 @@ describe('the command line', () => {
   });
 });
 
-describe.concurrent('the process', { timeout: 40_000 }, () => {
+describe.concurrent('the process', { timeout: 120_000 }, () => {
   test('--help lists every option', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: helpText, stderr: '' });

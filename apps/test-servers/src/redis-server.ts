@@ -40,9 +40,14 @@ export class RedisServer {
   }
 
   static async start(init: ServerInit = {}): Promise<RedisServer> {
-    const server = new RedisServer(init.port ?? (await freePort()), init);
-    await server.restart();
-    return server;
+    for (;;) {
+      const server = new RedisServer(init.port ?? (await freePort()), init);
+      const error = await server.restart().catch((reason: unknown) => reason as Error);
+      if (error === undefined) return server;
+      await server.stop();
+      // Another process may have taken the port since it was free.
+      if (init.port !== undefined || !error.message.includes('Address already in use')) throw error;
+    }
   }
 
   /** The URL of a database, 0 to 15. */

@@ -43,7 +43,7 @@ export interface BullmqEngineOptions {
    * another: two applications that share a queue take each other's sessions.
    */
   readonly storeName?: string | undefined;
-  /** The steps of an advance after which a session goes back to its place in the queue. Default: 1. */
+  /** The steps of an advance after which a session waits again in the queue. Default: 1. */
   readonly stepsPerTurn?: number | undefined;
   /** The seconds after which `wake` rejects when the server does not reply. Default: 5. */
   readonly wakeSeconds?: number | undefined;
@@ -114,8 +114,8 @@ export class BullmqEngine extends QueueEngine {
     client.on('error', onError);
     const limits = { lanes, groupConcurrency, groupLimits: groupLimits(groupConcurrency) };
     const times = { lockSeconds, stalledSeconds };
-    const place = { client, prefix, name, storeName };
-    const wakeUps = new BullmqWakeUps({ ...place, ...limits, ...times, telemetry, onWarning, onError });
+    const location = { client, prefix, name, storeName };
+    const wakeUps = new BullmqWakeUps({ ...location, ...limits, ...times, telemetry, onWarning, onError });
     super(wakeUps, { stepsPerTurn });
     this.parts = { client, wakeUps, wakeSeconds };
   }

@@ -1,8 +1,8 @@
 import type { EngineCase } from '@holdfast/conformance';
 import { engineCases } from '@holdfast/conformance';
-import { RedisCluster } from 'test-servers';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { bullmqHarness } from './support/bullmq-harness.ts';
+import { RedisCluster, until } from 'test-servers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bullmqHarness, openEngine } from './support/bullmq-harness.ts';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -10,15 +10,39 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cluster.stop());
 
-/** Cases that use each script and each queue. */
+/** Cases that use each script and each queue. All cases run with `EFFORT=2`. */
 const GROUPS = ['lanes', 'moments', 'outcomes', 'sharing', 'processes'];
+const isLong = Number(process.env['EFFORT'] ?? 1) > 1;
 
 describe('on a Cluster', { timeout: 120_000 }, () => {
-  const cases = engineCases.filter(({ group, needs }) => GROUPS.includes(group) && needs !== 'clock');
+  const cases = engineCases.filter(
+    ({ group, needs }) => (isLong || GROUPS.includes(group)) && needs !== 'clock',
+  );
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.concurrent.for(cases)('$group: $name', async ({ run }: EngineCase) => {
     const { create, ...abilities } = bullmqHarness({ cluster: cluster.nodes });
     await run(create, abilities);
+  });
+
+  test('groupConcurrency holds over all lanes', async () => {
+    const { engine, close } = openEngine({ cluster: cluster.nodes }, { groupConcurrency: 1 });
+    onTestFinished(close);
+    const done: string[] = [];
+    let inWork = 0;
+    let most = 0;
+    const served = await engine.serve(async (sessionId) => {
+      most = Math.max(most, ++inWork);
+      await new Promise(setImmediate);
+      inWork--;
+      done.push(sessionId);
+      return { outcome: { type: 'finished' }, wake: [] };
+    });
+    onTestFinished(() => served.stop());
+    const ids = Array.from({ length: 12 }, (_, number) => `session ${number}`);
+    for (const [number, id] of ids.entries())
+      await engine.wake(id, { group: 'ada', lane: number % 2 === 0 ? 'openai' : 'local' });
+    await until('all sessions are done', () => new Set(done).size === ids.length);
+    expect(most).toBe(1);
   });
 });

@@ -50,7 +50,7 @@ test('the work on a session is a span in the trace of its wake-up, also at a lat
   await tracer.startActiveSpan('request', async (span) => {
     await engine.wake('child');
     await until('the session had two turns, and woke another', () => seen.length === 3);
-    await engine.wake('child', { at: Date.now() + 10 });
+    await engine.wake('child', { at: Date.now() + 1_000 });
     span.end();
   });
   const handled = (): readonly ReadableSpan[] => spansOf(SpanKind.CONSUMER);

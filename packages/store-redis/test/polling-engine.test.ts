@@ -32,10 +32,7 @@ function runAlone(name: string): Promise<void> {
 
 describe('PollingEngine on a Redis server, with a channel', { timeout: 120_000 }, () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(passed.filter((one) => !inProcesses.includes(one)))('$name', ({ name }) => runAlone(name));
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.concurrent.for(inProcesses)('$name', ({ name }) => runAlone(name));
+  test.concurrent.for(passed)('$name', ({ name }) => runAlone(name));
 
   test('the cases with processes are not skipped', () => {
     expect(inProcesses).toHaveLength(10);

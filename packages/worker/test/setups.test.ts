@@ -1,9 +1,6 @@
 // The setups of apps/examples/workers, run as processes with the command of this package.
 import { SessionRuntime } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
-import type { ExecutionEngine } from '@holdfast/core/engine';
-import { BullmqEngine } from '@holdfast/runner-bullmq';
-import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -72,11 +69,10 @@ async function portsOf(child: ChildProcess, count = 1): Promise<readonly string[
   return ports();
 }
 
-async function expectAnswer(store: SessionStore, engine?: Pick<ExecutionEngine, 'wake'>): Promise<void> {
+async function expectAnswer(store: SessionStore): Promise<void> {
   const runtime = new SessionRuntime({ store, agents: {} });
   const { sessionId } = await runtime.create({ definition: { name: 'assistant' } });
   await runtime.enqueue(sessionId, { type: 'message', content: 'What time is it?' });
-  await engine?.wake(sessionId);
   await until(
     'the session is completed',
     async () => (await runtime.info(sessionId)).executionStatus === 'completed',
@@ -91,8 +87,8 @@ async function expectStop(child: ChildProcess, pid = child.pid as number): Promi
 }
 
 const secondsOf = (text = ''): number => Number(/^(\d+)s?$/.exec(text)?.[1]);
-/** The default of --stop-within-seconds, and the time for closing connections. */
-const STOP_SECONDS = 25 + 3;
+/** The default of --stop-within-seconds, and the time to save and to close connections. */
+const STOP_SECONDS = 25 + 6;
 
 test('start-workers.sh starts three workers on one file, and stops them together', async () => {
   const folder = copied();
@@ -152,9 +148,11 @@ test('the commands of compose.yaml run, and its health check sees when the worke
     return code;
   };
   expect(await check()).toBe(0);
-  const engine = new BullmqEngine({ connection: { url: server.url() } });
-  await expectAnswer(await RedisSessionStore.open({ url: server.url() }), engine);
-  await engine.close();
+  const sender = start(folder, [process.execPath, '--conditions=@holdfast/source', 'send.ts'], env);
+  const answers: string[] = [];
+  sender.stdout?.on('data', (chunk: Buffer) => answers.push(chunk.toString()));
+  expect(await once(sender, 'exit')).toEqual([0, null]);
+  expect(answers.join('')).toBe('I have looked at the clock.\n');
   await expectStop(child);
   expect(await check()).toBe(1);
 });

@@ -4,6 +4,11 @@ import { QUEUE_TIMES } from '../../src/engine/queue.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
 
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
+
+/** A soak runs on a quiet machine, and checks bounds in seconds. Any other run prints the seconds only. */
+export const isQuiet = EFFORT > 1;
+
 /** After so many seconds at most another worker has the sessions of a dead one, with one second for the machine. */
 export const RECOVERY_SECONDS = QUEUE_TIMES.lockSeconds + 2 * QUEUE_TIMES.stalledSeconds + 1;
 

@@ -8,7 +8,7 @@ import type { CaseContext, UngroupedCase } from './store-case.ts';
 
 const SAVES = 3;
 /** The reads between two turns of the event loop. */
-const READS = 5;
+const READS = 8;
 
 /** The store of another process, if the harness can open one. */
 async function readerOf({ store, clock, abilities }: CaseContext): Promise<SessionStore> {
@@ -26,7 +26,12 @@ async function readDuring(
   void saving.then(end, end);
   const seen: (AgentSession | undefined)[] = [];
   do {
-    for (let reads = 0; reads < READS; reads++) seen.push(await reader.load(base.sessionId));
+    const loads: Promise<AgentSession | undefined>[] = [];
+    for (let reads = 0; reads < READS; reads++) {
+      loads.push(reader.load(base.sessionId));
+      await Promise.resolve(); // a store in memory saves within a few microtasks: a load begins in each of them
+    }
+    seen.push(...(await Promise.all(loads)));
     await setImmediate();
   } while (!progress.isOver);
   const saved = await saving;

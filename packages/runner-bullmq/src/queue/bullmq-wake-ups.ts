@@ -8,15 +8,15 @@ import type {
 } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
+import type { SessionLock } from '../scripts/engine-scripts.ts';
 import { duplicateOf } from '../server/connection.ts';
 import type { EngineClient } from '../server/connection.ts';
 import { queueReport } from '../server/queue-report.ts';
 import type { QueueReport } from '../server/queue-report.ts';
 import { QueueSettings } from '../server/queue-settings.ts';
 import type { SharedSettings } from '../server/queue-settings.ts';
-import { GroupPlaces, groupOf } from './group-places.ts';
-import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from './job-order.ts';
-import { MOST_LANES, tooManyLanes } from './lane-limits.ts';
+import { groupOf, GroupSlots } from './group-slots.ts';
+import { tooManyLanes } from './lane-limits.ts';
 import type { JobData, LaneQueue, SessionJob } from './lane-queue.ts';
 import { LaneSet } from './lane-set.ts';
 import type { LaneSetOptions } from './lane-set.ts';
@@ -34,14 +34,9 @@ export interface BullmqWakeUpsOptions extends LaneSetOptions, SharedSettings {
 }
 
 /** A session whose job this process has. */
-export interface BullmqLock extends LockedSession {
+export interface BullmqLock extends LockedSession, SessionLock {
   readonly job: SessionJob;
   readonly laneQueue: LaneQueue;
-  readonly sessionKey: string;
-  /** The value of the lock of the session. */
-  readonly holder: string;
-  /** The wake-up of the job. */
-  readonly wakeUp: WakeUp;
 }
 
 /** The milliseconds between two looks at the groups in which sessions wait. */
@@ -63,7 +58,6 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private readonly names: QueueNames;
   private readonly scripts: EngineScripts;
   private readonly settings: QueueSettings;
-  private readonly places: GroupPlaces;
   /** The next look at the groups in which sessions wait: a worker that gave back a slot may have died before it woke them. */
   private freeAt = 0;
   private readonly timers: TimerQueue;
@@ -80,9 +74,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     this.lockSeconds = lockSeconds;
     this.limitsGroups = options.groupLimits !== undefined;
     this.names = queueNames(prefix, name);
-    this.scripts = new EngineScripts(client);
+    const slots = new GroupSlots(this.names, groupLimits, lockSeconds * 1_000);
+    this.scripts = new EngineScripts(client, this.names, slots);
     this.settings = new QueueSettings(client, { key: this.names.settings, name, prefix }, options);
-    this.places = new GroupPlaces(this.names, groupLimits, lockSeconds * 1_000);
     this.timers = new TimerQueue(this.names.timers, options);
     this.lanes = new LaneSet(this.names, this.scripts, options);
     this.subscriber = duplicateOf(client);
@@ -127,7 +121,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   async take(): Promise<BullmqLock | undefined> {
-    await this.freePlaces();
+    await this.freeSlots();
     for (;;) {
       const next = await this.lanes.nextJob();
       const lock = next && (await this.lock(...next));
@@ -149,22 +143,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
     const held = locks.filter((lock) => !this.ending.has(lock));
-    const keys = held.flatMap(({ sessionKey, wakeUp: { group } }) => {
-      const [busy = ''] = this.places.keysOf(group);
-      return [this.names.lockOf(sessionKey), busy];
-    });
-    const holders = held.flatMap(({ sessionKey, holder, wakeUp: { group } }) => [
-      holder,
-      this.places.isLimited(group) ? sessionKey : '',
-    ]);
-    const taken = (await this.scripts.run('RENEW', keys, [this.lockSeconds * 1_000, ...holders])) as number[];
-    const lost = new Set(taken.map((number) => held[number - 1]));
+    const lost = new Set(await this.scripts.renew(held, this.lockSeconds * 1_000));
     for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
       const ofLane = locks.filter(({ laneQueue }) => laneQueue === lane);
       const ids = await lane.renew(ofLane.map(({ job }) => job));
       for (const lock of ofLane) if (ids.includes(lock.job.id ?? '')) lost.add(lock);
     }
-    return [...lost].filter((lock) => lock !== undefined);
+    return [...lost];
   }
 
   /**
@@ -176,49 +161,36 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   private async endLock(lock: BullmqLock, { wakeUps, pause }: FollowUp): Promise<void> {
-    const { sessionId, sessionKey, holder, laneQueue, job, wakeUp } = lock;
-    this.ending.add(lock);
     const [own, ...others] = wakeUps;
+    this.ending.add(lock);
+    let rest = wakeUps;
     if (own && !pause && isNextTurn(own, lock)) {
       await this.add(others);
       if (await this.putBack(own, lock)) return;
+      rest = [own];
     }
-    const keys = [
-      this.names.lockOf(sessionKey),
-      this.names.wantedOf(sessionKey),
-      ...this.places.keysOf(wakeUp.group),
-    ];
-    const args = [holder, ...this.places.argsOf(wakeUp)];
-    const [wanted = '', ...freed] = (await this.scripts.run('UNLOCK', keys, args)) as string[];
+    const freed = await this.scripts.unlock(lock, Date.now());
     if (pause) await this.lanes.pause(pause.lane, pause.until);
-    for (const other of freed) await this.addDue(JSON.parse(other) as WakeUp);
-    await this.add(wakeUps);
-    if (wanted !== '') {
-      const schedule = JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>;
-      await this.addDue({ ...schedule, sessionId, at: Date.now() });
-    }
-    await laneQueue.complete(job);
+    await this.add([...freed, ...rest]);
+    await lock.laneQueue.complete(lock.job);
   }
 
-  /** Wakes sessions that wait for a place of their group, when a place is free. */
-  private async freePlaces(): Promise<void> {
+  /** Wakes sessions that wait for a slot of their group, when a slot is free. */
+  private async freeSlots(): Promise<void> {
     const now = Date.now();
-    if (this.options.groupLimits === undefined || this.freeAt > now) return;
+    if (!this.limitsGroups || this.freeAt > now) return;
     this.freeAt = now + GROUP_PAUSE;
-    for (const name of await this.options.client.srandmember(this.names.groups, GROUPS)) {
-      const group = groupOf(name);
-      const args = this.places.argsOfGroup(group);
-      const freed = (await this.scripts.run('FREE_PLACES', this.places.keysOf(group), args)) as string[];
-      for (const wakeUp of freed) await this.addDue(JSON.parse(wakeUp) as WakeUp);
-    }
+    for (const name of await this.options.client.srandmember(this.names.groups, GROUPS))
+      for (const wakeUp of await this.scripts.freeSlots(groupOf(name))) await this.addDue(wakeUp);
   }
 
   private async start(): Promise<void> {
     const { warnings } = await this.check();
     for (const warning of warnings) this.options.onWarning(warning);
+    const limited = await this.settings.limitedLanes();
     await this.settings.store();
     await this.subscriber.subscribe(this.names.changes);
-    await this.lanes.open();
+    await this.lanes.open(limited);
     await this.timers.open((wakeUp) => this.addDue(wakeUp));
   }
 
@@ -238,22 +210,11 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   private async addDue(wakeUp: WakeUp): Promise<void> {
-    const { sessionId, lane, priority = 0, group } = wakeUp;
-    const level = levelOf(priority);
-    const { names, places } = this;
-    const laneQueue = this.lanes.get(lane);
-    const keys = [...names.turnsOf(lane, level), laneQueue.waitingKey, names.lanes, ...places.keysOf(group)];
-    const args = [
-      group ?? '',
-      LAST_TICKET,
-      lane === undefined ? '' : JSON.stringify(lane),
-      names.changes,
-      MOST_LANES,
-      ...places.argsOf(wakeUp),
-    ];
-    const ticket = Number(await this.scripts.run('TAKE_TICKET', keys, args));
-    if (ticket === 0) throw tooManyLanes(lane);
-    if (ticket > 0) await laneQueue.add(sessionKeyOf(sessionId), wakeUp, jobPriorityOf(level, ticket));
+    const laneQueue = this.lanes.get(wakeUp.lane);
+    const ticket = await this.scripts.takeTicket(wakeUp, laneQueue.waitingKey);
+    if (ticket === 'tooManyLanes') throw tooManyLanes(wakeUp.lane);
+    if (ticket !== 'waitsForSlot')
+      await laneQueue.add(sessionKeyOf(wakeUp.sessionId), wakeUp, ticket.jobPriority);
   }
 
   /**
@@ -262,61 +223,30 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    */
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
     const { deaths = 0, ...wakeUp } = job.data;
-    const { sessionId, at, isRouted, ...schedule } = wakeUp;
-    const sessionKey = sessionKeyOf(sessionId);
-    const { names, lockSeconds, places } = this;
-    const priority = job.priority;
-    const [, served] = names.turnsOf(laneQueue.lane, levelOfJob(priority));
-    const jobRef = JSON.stringify([laneQueue.lane ?? null, job.id]);
-    const keys = [
-      names.lockOf(sessionKey),
-      names.wantedOf(sessionKey),
-      served,
-      ...places.keysOf(wakeUp.group),
-    ];
-    const wanted = JSON.stringify({ ...schedule, isRouted });
-    const lockArgs = [jobRef, job.token ?? '', lockSeconds * 1_000, wanted, ticketOf(priority)];
-    const args = [...lockArgs, ...places.argsOf(wakeUp)];
-    const milliseconds = Number(await this.scripts.run('LOCK', keys, args));
-    if (milliseconds === 0) {
-      const holder = jobRef + job.token;
-      return {
-        sessionId,
-        schedule,
-        isRouted,
-        dueAt: at,
-        isRecovery: job.stalledCounter > deaths,
-        job,
-        laneQueue,
-        sessionKey,
-        holder,
-        wakeUp,
-      };
+    const { id = '', token = '', priority } = job;
+    const facts = { lane: laneQueue.lane, id, token, priority };
+    const outcome = await this.scripts.lock(wakeUp, facts, this.lockSeconds * 1_000);
+    if (typeof outcome === 'object' && 'holder' in outcome) {
+      const { sessionId, at: dueAt, isRouted, ...schedule } = wakeUp;
+      const isRecovery = job.stalledCounter > deaths;
+      const sessionKey = sessionKeyOf(sessionId);
+      const { holder } = outcome;
+      return { sessionId, schedule, isRouted, dueAt, isRecovery, job, laneQueue, sessionKey, holder, wakeUp };
     }
-    if (milliseconds > 0) await this.add([{ ...wakeUp, at: Date.now() + milliseconds + LOCK_PAUSE }]);
+    if (outcome !== 'waitsForSlot') {
+      const at = Date.now() + outcome.lockedForMilliseconds + LOCK_PAUSE;
+      await this.add([{ ...wakeUp, at }]);
+    }
     await laneQueue.complete(job);
     return undefined;
   }
 
   /** Makes the job of a session that yields the job of its next turn. Returns false when that is not possible. */
-  private async putBack(wakeUp: WakeUp, lock: BullmqLock): Promise<boolean> {
-    const { lane, priority = 0, group } = wakeUp;
-    const { sessionKey, holder, laneQueue, job } = lock;
-    const { names, places } = this;
-    const level = levelOf(priority);
-    const data: JobData = { ...wakeUp, deaths: job.stalledCounter };
-    const keys = [
-      ...names.turnsOf(lane, level),
-      laneQueue.waitingKey,
-      names.lockOf(sessionKey),
-      names.wantedOf(sessionKey),
-      laneQueue.queue.toKey(job.id ?? ''),
-      ...places.keysOf(lock.wakeUp.group),
-    ];
-    const turn = [group ?? '', LAST_TICKET, holder, JSON.stringify(data), jobPriorityOf(level, 0)];
-    const args = [...turn, ...places.argsOf(lock.wakeUp)];
-    const ticket = Number(await this.scripts.run('CONTINUE', keys, args));
-    return ticket > 0 && laneQueue.putBack(job);
+  private async putBack(next: WakeUp, lock: BullmqLock): Promise<boolean> {
+    const { laneQueue, job } = lock;
+    const data: JobData = { ...next, deaths: job.stalledCounter };
+    const keys = { jobs: laneQueue.waitingKey, job: laneQueue.queue.toKey(job.id ?? '') };
+    return (await this.scripts.continueJob(lock, next, { ...keys, data })) && laneQueue.putBack(job);
   }
 }
 

@@ -242,10 +242,9 @@ export class LaneQueue {
     await this.queue.close();
   }
 
-  /** Sets the limits of the lane for all workers. The server may have lost them with its data. */
+  /** Sets the limits of the lane for all workers. The server may have lost them with its data, or have those of others. */
   async setLimits(): Promise<void> {
-    if (this.limits === undefined) return;
-    const { concurrency, rate } = this.limits;
+    const { concurrency, rate } = this.limits ?? {};
     if (concurrency === undefined) await this.queue.removeGlobalConcurrency();
     else await this.queue.setGlobalConcurrency(concurrency);
     if (rate === undefined) await this.queue.removeGlobalRateLimit();

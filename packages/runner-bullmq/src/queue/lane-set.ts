@@ -53,10 +53,14 @@ export class LaneSet {
     return laneQueue;
   }
 
-  /** Starts to recover the jobs of dead workers, and sets the limits of this process for all. */
-  async open(): Promise<void> {
+  /**
+   * Starts to recover the jobs of dead workers, and sets the limits of this process for all. `limited` are the lanes that had
+   * limits before.
+   */
+  async open(limited: readonly string[]): Promise<void> {
     this.isOpen = true;
     await this.removeUnused();
+    for (const lane of limited) this.get(lane);
     await this.refresh();
     await this.setLimits();
   }
@@ -83,8 +87,7 @@ export class LaneSet {
   async pause(lane: string, until: Instant): Promise<void> {
     const laneQueue = this.get(lane);
     laneQueue.pausedUntil = Math.max(laneQueue.pausedUntil, until);
-    const { lanes, changes } = this.names;
-    await this.scripts.run('PAUSE', [lanes], [JSON.stringify(lane), until, changes]);
+    await this.scripts.pause(lane, until);
   }
 
   /** Takes the next job, of the lane whose turn it is. */
@@ -140,9 +143,7 @@ export class LaneSet {
     for (const member of await client.hkeys(this.names.lanes)) {
       const lane = JSON.parse(member) as string;
       if (Object.hasOwn(own, lane)) continue;
-      const keys = [this.names.lanes, ...this.names.useOf(lane), ...this.get(lane).jobKeys];
-      const isRemoved = await this.scripts.run('REMOVE_LANE', keys, [member, Date.now()]);
-      if (isRemoved === 1) await this.drop(lane);
+      if (await this.scripts.removeLane(lane, this.get(lane).jobKeys, Date.now())) await this.drop(lane);
     }
   }
 

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { LEVELS } from './job-order.ts';
 
+/** The keys of the slots of a group. */
+export type SlotKeys = readonly [busy: string, waiting: string, wakeUps: string, groups: string];
+
 /** The names of the keys of one engine. */
 export interface QueueNames {
   /** The name of the BullMQ queue of a lane. BullMQ allows no colon in it. */
@@ -19,11 +22,9 @@ export interface QueueNames {
   readonly turnsOf: (lane: string | undefined, level: number) => readonly [tickets: string, served: string];
   /** The keys that exist while a lane has been used in the last 24 hours. */
   readonly useOf: (lane: string) => readonly string[];
-  /** The keys of the places of a group, by its name in the scripts. */
-  readonly placesOf: (
-    group: string,
-  ) => readonly [busy: string, waiting: string, wakeUps: string, groups: string];
-  /** The set of the groups in which a session waits for a place. */
+  /** The keys of the slots of a group, by its name in the scripts. */
+  readonly slotsOf: (group: string) => SlotKeys;
+  /** The set of the groups in which a session waits for a slot. */
   readonly groups: string;
 }
 
@@ -43,7 +44,7 @@ export function queueNames(prefix: string, name: string): QueueNames {
     wantedOf: (sessionKey) => `${base}:wanted:${sessionKey}`,
     turnsOf,
     useOf: (lane) => Array.from({ length: LEVELS }, (_, level) => turnsOf(lane, level)[0]),
-    placesOf: (group) => {
+    slotsOf: (group) => {
       const key = `${base}:group:${hashOf(group)}`;
       return [`${key}:busy`, `${key}:waiting`, `${base}:groups:wake-ups`, `${base}:groups`];
     },

@@ -1,161 +1,179 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '@holdfast/core';
+import type { WakeUp } from '@holdfast/core/engine';
+import type { GroupSlots } from '../queue/group-slots.ts';
+import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from '../queue/job-order.ts';
+import { MOST_LANES } from '../queue/lane-limits.ts';
+import { sessionKeyOf } from '../queue/queue-names.ts';
+import type { QueueNames } from '../queue/queue-names.ts';
 import type { EngineClient } from '../server/connection.ts';
-import { GROUP_PLACES } from './group-places.ts';
+import { LUA } from './lua.ts';
 
-/**
- * Computes the place of a wake-up among the turns of its lane's groups: start-time fair queueing, with one unit for each
- * job. The turns begin anew when no job of the lane waits.
- */
-const TICKET = `
-  local tickets, served, jobs = KEYS[1], KEYS[2], KEYS[3]
-  local turns, most = ARGV[1], tonumber(ARGV[2])
-  local function take_ticket()
-    local start = tonumber(redis.call('GET', served) or '0')
-    redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
-    if redis.call('ZCARD', tickets) == 0 and redis.call('ZCARD', jobs) == 0 then
-      start = 0
-      redis.call('DEL', served)
-    end
-    local last = tonumber(redis.call('ZSCORE', tickets, turns) or '0')
-    local ticket = math.min(math.max(last, start) + 1, most)
-    redis.call('ZADD', tickets, ticket, turns)
-    redis.call('EXPIRE', tickets, 86400)
-    return ticket
-  end`;
-
-/**
- * Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
- * many lanes, and -1 when the wake-up waits for a place of its group.
- */
-const TAKE_TICKET = `
-  ${GROUP_PLACES}
-  ${TICKET}
-  local lanes = KEYS[4]
-  local lane, changes, most_lanes = ARGV[3], ARGV[4], tonumber(ARGV[5])
-  if lane ~= '' and redis.call('HEXISTS', lanes, lane) == 0 then
-    if redis.call('HLEN', lanes) >= most_lanes then return 0 end
-    redis.call('HSET', lanes, lane, 0)
-    redis.call('PUBLISH', changes, lane)
-  end
-  if must_wait() then return -1 end
-  return take_ticket()`;
-
-/**
- * Ends the lock of a session that has more work in the same lane, and changes its job to the next wake-up. Returns the
- * ticket; 0 when another worker has the session, its job is gone, the lane has no more tickets, or another session waits
- * for a place of the group.
- */
-const CONTINUE = `
-  ${GROUP_PLACES}
-  ${TICKET}
-  local lock, wanted, job = KEYS[4], KEYS[5], KEYS[6]
-  local value, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
-  local held = redis.call('GET', lock)
-  if (held and held ~= value) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
-  local ticket = take_ticket()
-  if ticket == most then return 0 end
-  leave_place()
-  redis.call('DEL', lock, wanted)
-  redis.call('HSET', job, 'data', data, 'priority', level + ticket)
-  return ticket`;
-
-/**
- * Locks a session for a job. Another job of the session may be in work in another lane: then the schedule of this wake-up
- * is stored for the end of that work, and the script returns the milliseconds of the lock that are left. Returns 0 when
- * the session is locked, and -1 when the wake-up waits for a place of its group.
- */
-const LOCK = `
-  ${GROUP_PLACES}
-  local lock, wanted, served = KEYS[1], KEYS[2], KEYS[3]
-  local job, token, milliseconds, schedule, ticket = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-  local held = redis.call('GET', lock)
-  if held and string.sub(held, 1, #job) ~= job then
-    redis.call('SET', wanted, schedule, 'PX', 86400000)
-    return math.max(redis.call('PTTL', lock), 1)
-  end
-  if must_wait() then return -1 end
-  take_place()
-  redis.call('SET', lock, job .. token, 'PX', milliseconds)
-  if ticket > tonumber(redis.call('GET', served) or '0') then redis.call('SET', served, ticket, 'EX', 86400) end
-  return 0`;
-
-/**
- * Renews the locks of sessions, and their places in groups. The keys are a lock and the places of a group in turn; the
- * arguments are the value of the lock and the session, or an empty text without a place. Returns the numbers of the locks that another worker has.
- */
-const RENEW = `
-  local milliseconds = ARGV[1]
-  local time = redis.call('TIME')
-  local place_end = time[1] * 1000 + math.floor(time[2] / 1000) + milliseconds
-  local lost = {}
-  for number = 1, #KEYS / 2 do
-    local lock, busy = KEYS[2 * number - 1], KEYS[2 * number]
-    local value, session = ARGV[2 * number], ARGV[2 * number + 1]
-    local held = redis.call('GET', lock)
-    if held and held ~= value then lost[#lost + 1] = number
-    else
-      redis.call('SET', lock, value, 'PX', milliseconds)
-      if session ~= '' then redis.call('ZADD', busy, place_end, session) end
-    end
-  end
-  return lost`;
-
-/**
- * Ends the lock of a session. Returns the schedule of a wake-up that arrived in another lane meanwhile, or an empty text,
- * and then the wake-ups that have a place of the group now.
- */
-const UNLOCK = `
-  ${GROUP_PLACES}
-  local lock, wanted = KEYS[1], KEYS[2]
-  local held = redis.call('GET', lock)
-  if held and held ~= ARGV[1] then return { '' } end
-  local schedule = redis.call('GET', wanted) or ''
-  redis.call('DEL', lock, wanted)
-  leave_place()
-  return { schedule, unpack(next_wake_ups()) }`;
-
-/** Returns the wake-ups that have a place of a group now. */
-const FREE_PLACES = `
-  ${GROUP_PLACES}
-  return next_wake_ups()`;
-
-/** Sets the end of a lane's pause, unless the lane pauses for longer already. Publishes it. */
-const PAUSE = `
-  local lanes = KEYS[1]
-  local lane, pause_end, changes = ARGV[1], ARGV[2], ARGV[3]
-  local paused = tonumber(redis.call('HGET', lanes, lane) or '0')
-  if tonumber(pause_end) <= paused then return 0 end
-  redis.call('HSET', lanes, lane, pause_end)
-  redis.call('PUBLISH', changes, lane)
-  return 1`;
-
-/**
- * Removes a lane from the lanes, unless it pauses, has jobs, or was used in the last 24 hours: each use renews a key. The
- * first key is that of the lanes.
- */
-const REMOVE_LANE = `
-  local lanes, lane, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
-  if tonumber(redis.call('HGET', lanes, lane) or '0') > now then return 0 end
-  if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 0 end
-  return redis.call('HDEL', lanes, lane)`;
-
-const SCRIPTS = { TAKE_TICKET, CONTINUE, LOCK, RENEW, UNLOCK, FREE_PLACES, PAUSE, REMOVE_LANE };
+/** The scripts, with the texts of the functions that they call. */
+const SCRIPTS = {
+  takeTicket: LUA['group-slots'] + LUA.tickets + LUA['take-ticket'],
+  continue: LUA['group-slots'] + LUA.tickets + LUA.continue,
+  lock: LUA['group-slots'] + LUA.lock,
+  renew: LUA.renew,
+  unlock: LUA['group-slots'] + LUA.unlock,
+  freeSlots: LUA['group-slots'] + LUA['free-slots'],
+  pause: LUA.pause,
+  removeLane: LUA['remove-lane'],
+};
 
 type Script = keyof typeof SCRIPTS;
+type Arguments = readonly (string | number)[];
 
-/** Runs the scripts of the engine on its client. */
+/** The lock of a session that a job has. */
+export interface SessionLock {
+  readonly sessionKey: string;
+  /** The value of the lock. */
+  readonly holder: string;
+  /** The wake-up of the job. */
+  readonly wakeUp: WakeUp;
+}
+
+/** A job of BullMQ, for a script. */
+export interface JobFacts {
+  readonly lane: string | undefined;
+  readonly id: string;
+  readonly token: string;
+  readonly priority: number;
+}
+
+/** The outcome of `takeTicket`. */
+export type Ticket = { readonly jobPriority: number } | 'tooManyLanes' | 'waitsForSlot';
+
+/** The outcome of `lock`. */
+export type LockOutcome =
+  | { readonly holder: string }
+  | { readonly lockedForMilliseconds: number }
+  | 'waitsForSlot';
+
+/** What the server does as one effect, in Lua. Each `.lua` file describes its keys, its arguments and its reply. */
 export class EngineScripts {
   private readonly client: EngineClient;
+  private readonly names: QueueNames;
+  private readonly slots: GroupSlots;
 
-  constructor(client: EngineClient) {
+  constructor(client: EngineClient, names: QueueNames, slots: GroupSlots) {
     this.client = client;
-    for (const [name, lua] of Object.entries(SCRIPTS)) client.defineCommand(`holdfast${name}`, { lua });
+    this.names = names;
+    this.slots = slots;
+    for (const [name, lua] of Object.entries(SCRIPTS))
+      client.defineCommand(COMMANDS[name as Script], { lua });
   }
 
-  async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    const commands = this.client as unknown as Record<
-      string,
-      (...args: (string | number)[]) => Promise<unknown>
-    >;
-    return commands[`holdfast${script}`]?.(keys.length, ...keys, ...args);
+  /** Gives a wake-up its position among those of its lane. `jobs` is the key of the jobs of the lane that wait. */
+  async takeTicket(wakeUp: WakeUp, jobs: string): Promise<Ticket> {
+    const { lane, priority = 0, group } = wakeUp;
+    const { names, slots } = this;
+    const level = levelOf(priority);
+    const keys = [...names.turnsOf(lane, level), jobs, names.lanes, ...slots.keysOf(group)];
+    const turns = [group ?? '', LAST_TICKET];
+    const known = [lane === undefined ? '' : JSON.stringify(lane), names.changes, MOST_LANES];
+    const ticket = Number(await this.run('takeTicket', keys, [...turns, ...known, ...slots.argsOf(wakeUp)]));
+    if (ticket === 0) return 'tooManyLanes';
+    return ticket < 0 ? 'waitsForSlot' : { jobPriority: jobPriorityOf(level, ticket) };
+  }
+
+  /**
+   * Ends a lock, and makes its job that of the next wake-up of the session in the same lane. `job` is the key of the job.
+   * Returns false when that is not possible.
+   */
+  async continueJob(
+    { sessionKey, holder, wakeUp: last }: SessionLock,
+    next: WakeUp,
+    { jobs, job, data }: { readonly jobs: string; readonly job: string; readonly data: WakeUp },
+  ): Promise<boolean> {
+    const { lane, priority = 0, group } = next;
+    const { names, slots } = this;
+    const level = levelOf(priority);
+    const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
+    const keys = [...names.turnsOf(lane, level), jobs, ...ofSession, job, ...slots.keysOf(last.group)];
+    const turns = [group ?? '', LAST_TICKET];
+    const change = [holder, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const ticket = await this.run('continue', keys, [...turns, ...change, ...slots.argsOf(last)]);
+    return Number(ticket) > 0;
+  }
+
+  /**
+   * Locks the session of a job, and takes a slot of its group. While a worker has the session in another lane, the
+   * wake-up is stored for the end of that work.
+   */
+  async lock(wakeUp: WakeUp, job: JobFacts, milliseconds: number): Promise<LockOutcome> {
+    const { sessionId, at: _at, ...schedule } = wakeUp;
+    const { names, slots } = this;
+    const sessionKey = sessionKeyOf(sessionId);
+    const [, served] = names.turnsOf(job.lane, levelOfJob(job.priority));
+    const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
+    const keys = [...ofSession, served, ...slots.keysOf(wakeUp.group)];
+    const jobRef = JSON.stringify([job.lane ?? null, job.id]);
+    const args = [jobRef, job.token, milliseconds, JSON.stringify(schedule), ticketOf(job.priority)];
+    const left = Number(await this.run('lock', keys, [...args, ...slots.argsOf(wakeUp)]));
+    if (left < 0) return 'waitsForSlot';
+    return left === 0 ? { holder: jobRef + job.token } : { lockedForMilliseconds: left };
+  }
+
+  /** Renews locks, and the slots of their sessions. Returns the locks that another worker has. */
+  async renew<Lock extends SessionLock>(
+    locks: readonly Lock[],
+    milliseconds: number,
+  ): Promise<readonly Lock[]> {
+    const { names, slots } = this;
+    const keys = locks.flatMap(({ sessionKey, wakeUp: { group } }) => {
+      const [busy] = slots.keysOf(group);
+      return [names.lockOf(sessionKey), busy];
+    });
+    const holders = locks.flatMap(({ sessionKey, holder, wakeUp: { group } }) => [
+      holder,
+      slots.isLimited(group) ? sessionKey : '',
+    ]);
+    const lost = new Set((await this.run('renew', keys, [milliseconds, ...holders])) as number[]);
+    return locks.filter((_, index) => lost.has(index + 1));
+  }
+
+  /** Ends a lock. Returns the wake-ups that can be added now: of the session, and of those that have a slot now. */
+  async unlock({ sessionKey, holder, wakeUp }: SessionLock, now: Instant): Promise<readonly WakeUp[]> {
+    const { names, slots } = this;
+    const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), ...slots.keysOf(wakeUp.group)];
+    const reply = await this.run('unlock', keys, [holder, ...slots.argsOf(wakeUp)]);
+    const [wanted = '', ...freed] = reply as string[];
+    const others = freed.map((text) => JSON.parse(text) as WakeUp);
+    if (wanted === '') return others;
+    const schedule = JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>;
+    return [...others, { ...schedule, sessionId: wakeUp.sessionId, at: now }];
+  }
+
+  /** Returns the wake-ups of a group that have a slot now. */
+  async freeSlots(group: string): Promise<readonly WakeUp[]> {
+    const { slots } = this;
+    const reply = await this.run('freeSlots', slots.keysOf(group), slots.argsOfGroup(group));
+    return (reply as string[]).map((text) => JSON.parse(text) as WakeUp);
+  }
+
+  /** Pauses a lane until an instant, unless it pauses for longer. */
+  async pause(lane: string, until: Instant): Promise<void> {
+    const { lanes, changes } = this.names;
+    await this.run('pause', [lanes], [JSON.stringify(lane), until, changes]);
+  }
+
+  /** Removes a lane that was not used for a day. `jobs` are the keys that exist while it has a job. */
+  async removeLane(lane: string, jobs: readonly string[], now: Instant): Promise<boolean> {
+    const keys = [this.names.lanes, ...this.names.useOf(lane), ...jobs];
+    return (await this.run('removeLane', keys, [JSON.stringify(lane), now])) === 1;
+  }
+
+  private async run(script: Script, keys: readonly string[], args: Arguments): Promise<unknown> {
+    const commands = this.client as unknown as Record<string, (...parts: Arguments) => Promise<unknown>>;
+    return commands[COMMANDS[script]]?.(keys.length, ...keys, ...args);
   }
 }
+
+/** The names of the commands have a hash of the text, so that two releases of this package can share one client. */
+const COMMANDS = Object.fromEntries(
+  Object.entries(SCRIPTS).map(([name, lua]) => [
+    name,
+    `holdfast:${name}:${createHash('sha1').update(lua).digest('hex').slice(0, 12)}`,
+  ]),
+) as Readonly<Record<Script, string>>;

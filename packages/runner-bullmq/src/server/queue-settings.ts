@@ -10,8 +10,8 @@ export interface SharedSettings {
   readonly storeName?: string | undefined;
 }
 
-/** Where the settings of a queue are, and how messages name it. */
-export interface QueuePlace {
+/** The key of the settings of a queue, and the names of the queue in messages. */
+export interface QueueLocation {
   readonly key: string;
   readonly name: string;
   readonly prefix: string;
@@ -29,18 +29,18 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** The settings of a queue, which its workers compare. */
 export class QueueSettings {
   private readonly client: EngineClient;
-  private readonly place: QueuePlace;
+  private readonly location: QueueLocation;
   private readonly own: Readonly<Record<string, string>>;
 
-  constructor(client: EngineClient, place: QueuePlace, settings: SharedSettings) {
+  constructor(client: EngineClient, location: QueueLocation, settings: SharedSettings) {
     this.client = client;
-    this.place = place;
+    this.location = location;
     this.own = textsOf(settings);
   }
 
   /** @throws HoldfastError `QUEUE_UNSUITABLE` for a queue that a release with another layout uses. */
   async checkLayout(): Promise<void> {
-    this.compareLayout(await this.client.hget(this.place.key, 'layout'));
+    this.compareLayout(await this.client.hget(this.location.key, 'layout'));
   }
 
   /**
@@ -49,30 +49,36 @@ export class QueueSettings {
    */
   async compare(): Promise<readonly string[]> {
     const { own } = this;
-    const { layout = null, ...stored } = await this.client.hgetall(this.place.key);
+    const { layout = null, ...stored } = await this.client.hgetall(this.location.key);
     this.compareLayout(layout);
     return Object.keys(own).flatMap((member) => {
       const text = stored[member];
       if (text === undefined || text === own[member]) return [];
-      return `The last worker that started on the queue "${this.place.name}" has ${member} ${text}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`;
+      return `The last worker that started on the queue "${this.location.name}" has ${member} ${text}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`;
     });
+  }
+
+  /** Returns the lanes to which the worker that started last gave limits. */
+  async limitedLanes(): Promise<readonly string[]> {
+    const text = await this.client.hget(this.location.key, 'lanes');
+    return text === null ? [] : Object.keys(JSON.parse(text) as object);
   }
 
   /** Stores the settings of a worker that starts. */
   async store(): Promise<void> {
-    await this.client.hset(this.place.key, { layout: LAYOUT, ...this.own });
+    await this.client.hset(this.location.key, { layout: LAYOUT, ...this.own });
   }
 
   /** Stores the settings again when the server has lost its data. Returns true then. */
   async restore(): Promise<boolean> {
-    const isLost = (await this.client.hsetnx(this.place.key, 'layout', LAYOUT)) === 1;
+    const isLost = (await this.client.hsetnx(this.location.key, 'layout', LAYOUT)) === 1;
     if (isLost) await this.store();
     return isLost;
   }
 
   private compareLayout(layout: string | null): void {
     if (layout === null || layout === LAYOUT) return;
-    const { name, prefix } = this.place;
+    const { name, prefix } = this.location;
     throw new HoldfastError(
       'QUEUE_UNSUITABLE',
       `The queue "${name}" under the prefix "${prefix}" has the layout ${layout}, and this release has the layout ${LAYOUT}. Use another name or prefix.`,

@@ -15,9 +15,9 @@ afterAll(() => server.stop());
 
 /** Opens the wake-ups of an empty queue, until the test has finished. */
 async function openWakeUps(init: Partial<BullmqWakeUpsOptions> = {}) {
-  const { lanes = {}, groupLimits, prefix = `{${crypto.randomUUID()}}` } = init;
+  const { lanes = {}, groupLimits, prefix = `{${crypto.randomUUID()}}`, lockSeconds = 30 } = init;
   const client = connect({ url: server.url() });
-  const options = { client, prefix, name: 'agents', lanes, groupLimits, ...TIMES };
+  const options = { client, prefix, name: 'agents', lanes, groupLimits, ...TIMES, lockSeconds };
   const ignore = (): void => undefined;
   const wakeUps = new BullmqWakeUps({ ...options, onWarning: ignore, onError: ignore });
   onTestFinished(async () => {
@@ -129,7 +129,8 @@ describe('a session that yields', () => {
 
 describe('a group with a limit of one', () => {
   const ada = { group: 'ada' };
-  const limited = (prefix?: string) => openWakeUps({ groupLimits: () => 1, ...(prefix && { prefix }) });
+  const limited = (init: Partial<BullmqWakeUpsOptions> = {}) =>
+    openWakeUps({ groupLimits: () => 1, ...init });
 
   /** Takes and finishes so many sessions. Returns their ids, in order. */
   async function drain(
@@ -145,7 +146,7 @@ describe('a group with a limit of one', () => {
     return taken;
   }
 
-  test('gives its place to the session that waits, also in another lane', async () => {
+  test('gives its slot to the session that waits, also in another lane', async () => {
     const world = await limited();
     const { wakeUps, add, take, finishes } = world;
     await add('a', ada);
@@ -202,16 +203,16 @@ describe('a group with a limit of one', () => {
     expect((await drain(world, 2)).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('keeps a place only as long as its worker lives', async () => {
-    const dead = await limited();
+  test('keeps a slot only as long as its worker lives', async () => {
+    const dead = await limited(TIMES);
     await dead.add('a', ada);
     await dead.take();
     await dead.add('b', ada);
-    const alive = await limited(dead.prefix);
+    const alive = await limited({ ...TIMES, prefix: dead.prefix });
     expect((await drain(alive, 2)).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('renews the places of its sessions', async () => {
+  test('renews the slots of its sessions', async () => {
     const { client, prefix, wakeUps, add, take } = await limited();
     await add('a', ada);
     const lock = await take();
@@ -220,7 +221,7 @@ describe('a group with a limit of one', () => {
     const before = await ends();
     await until(
       'the clock has passed a millisecond',
-      () => Date.now() > before - TIMES.lockSeconds * 1_000 + 1,
+      () => Date.now() > before - wakeUps.lockSeconds * 1_000 + 1,
     );
     await wakeUps.renew([lock]);
     expect(await ends()).toBeGreaterThan(before);
@@ -233,8 +234,8 @@ describe('a group with a limit of one', () => {
     await add('b', ada);
     const [key = ''] = await client.keys(`${prefix}*:busy`);
     const [session = ''] = await client.zrange(key, '0', '0');
-    await client.zadd(key, 1, session); // the place has ended, and nobody has woken "b"
-    const other = await limited(prefix);
+    await client.zadd(key, 1, session); // the slot has ended, and nobody has woken "b"
+    const other = await limited({ prefix });
     expect((await other.take()).sessionId).toBe('b');
   });
 });

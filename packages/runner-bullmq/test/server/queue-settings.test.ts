@@ -49,6 +49,15 @@ test('a worker with another store warns', async () => {
   ]);
 });
 
+test('a worker ends the limits of a lane that it does not limit', async () => {
+  await start('relaxed', { lanes: { openai: { concurrency: 40, rate: { max: 5, seconds: 1 } } } });
+  const meta = '{holdfast}:relaxed.lane.openai:meta';
+  const redis = redisClient();
+  expect(await redis.hmget(meta, 'concurrency', 'max')).toEqual(['40', '5']);
+  await start('relaxed', {});
+  expect(await redis.hmget(meta, 'concurrency', 'max')).toEqual([null, null]);
+});
+
 test('an older worker does not bring its limits back', async () => {
   const lanes = { openai: { concurrency: 40 } };
   const { engine: older, close } = openEngine({ url: server.url() }, { name: 'deployed', lanes });

@@ -1,6 +1,6 @@
 /**
  * The text of each `.lua` file in this folder, by the name of the file. Generated: change the files, then run
- * `pnpm --filter @holdfast/store-redis lua`.
+ * `pnpm lua`.
  */
 export const LUA = {
   'compare-and-set': `-- Replaces the record of a session, its content and its index entries, if the stored record is still the expected one.

@@ -1,12 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { LUA_MODULE, luaModule } from '../../scripts/lua-module.ts';
 import { LUA } from '../../src/scripts/lua.ts';
 import { RESULT } from '../../src/scripts/redis-script.ts';
-
-test('the module holds the current .lua files; otherwise run `pnpm --filter @holdfast/store-redis lua`', async () => {
-  await expect(readFile(LUA_MODULE, 'utf8')).resolves.toBe(await luaModule());
-});
 
 describe.each(Object.entries(LUA))('%s', (_, lua) => {
   test('names each key and argument as its comment does, with the same number', () => {

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { InputError } from '../../src/command/input-error.ts';
+import { readSettings } from '../../src/command/settings.ts';
 import { AGENTS, WorkerProcess } from '../support/worker-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-input-'));
@@ -26,36 +28,38 @@ test('--help prints each option with its default, and exits with 0', async () =>
   expect(worker.output).toMatchSnapshot();
 });
 
+test.each<readonly [string, readonly string[], string]>([
+  ['no store', ['--module', AGENTS], '--store is missing. Pass --store, or set HOLDFAST_STORE.'],
+  ['an unknown option', [...good, '--modul', 'x'], "Unknown option '--modul'"],
+  ['an option without its value', [...good, '--name'], '--name'],
+  ['an argument without an option', [...good, 'more'], "Unexpected argument 'more'"],
+  ['an unknown engine', [...good, '--engine', 'cron'], '--engine must be one of in-process, bullmq'],
+  ['a fraction of a session', [...good, '--concurrency', '1.5'], '--concurrency must be a whole number'],
+  ['no session', [...good, '--concurrency', '0'], 'found "0"'],
+  ['a port that is too large', [...good, '--port', '70000'], '--port must be a port from 0 to 65535'],
+  ['a lease of no seconds', [...good, '--lease-seconds', '0'], '--lease-seconds must be a number of seconds'],
+  ['a sweep that is a word', [...good, '--sweep-seconds', 'often'], 'found "often"'],
+  ['a negative limit', [...good, '--stop-within-seconds=-1'], 'found "-1"'],
+  [
+    'an unknown level',
+    [...good, '--log-level', 'loud'],
+    '--log-level must be one of debug, info, warn, error',
+  ],
+  ['an unknown format', [...good, '--log-format', 'xml'], '--log-format must be one of json, text'],
+  ['a queue that no engine uses', [...good, '--queue', 'redis://a'], '--queue is for the engine bullmq'],
+  [
+    'a sweep that the engine replaces',
+    [...good, '--engine', 'polling', '--sweep-seconds', '1'],
+    'is not for the engine polling',
+  ],
+])('%s is refused', (_, args, message) => {
+  expect(() => readSettings(args, {})).toThrow(InputError);
+  expect(() => readSettings(args, {})).toThrow(message);
+});
+
 describe('bad input exits with 2 and one line', () => {
   test.each<readonly [string, readonly string[], string]>([
     ['no module', ['--store', store], '--module is missing. Pass --module, or set HOLDFAST_MODULE.'],
-    ['no store', ['--module', AGENTS], '--store is missing. Pass --store, or set HOLDFAST_STORE.'],
-    ['an unknown option', [...good, '--modul', 'x'], "Unknown option '--modul'"],
-    ['an option without its value', [...good, '--name'], '--name'],
-    ['an argument without an option', [...good, 'more'], "Unexpected argument 'more'"],
-    ['an unknown engine', [...good, '--engine', 'cron'], '--engine must be one of in-process, bullmq'],
-    ['a fraction of a session', [...good, '--concurrency', '1.5'], '--concurrency must be a whole number'],
-    ['no session', [...good, '--concurrency', '0'], 'found "0"'],
-    ['a port that is too large', [...good, '--port', '70000'], '--port must be a port from 0 to 65535'],
-    [
-      'a lease of no seconds',
-      [...good, '--lease-seconds', '0'],
-      '--lease-seconds must be a number of seconds',
-    ],
-    ['a sweep that is a word', [...good, '--sweep-seconds', 'often'], 'found "often"'],
-    ['a negative limit', [...good, '--stop-within-seconds=-1'], 'found "-1"'],
-    [
-      'an unknown level',
-      [...good, '--log-level', 'loud'],
-      '--log-level must be one of debug, info, warn, error',
-    ],
-    ['an unknown format', [...good, '--log-format', 'xml'], '--log-format must be one of json, text'],
-    ['a queue that no engine uses', [...good, '--queue', 'redis://a'], '--queue is for the engine bullmq'],
-    [
-      'a sweep that the engine replaces',
-      [...good, '--engine', 'polling', '--sweep-seconds', '1'],
-      'is not for the engine polling',
-    ],
     ['a missing module', [...good, '--module', './none.ts'], '--module names a missing file: ./none.ts'],
     ['a module without agents', [...good, '--module', empty], 'empty.mjs must export agents, as in'],
     ['a number for runtime', [...good, '--module', listed], 'must export runtime as an object'],

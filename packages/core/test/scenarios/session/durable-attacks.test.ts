@@ -24,7 +24,8 @@ describe('a runtime', () => {
     const runtime = made.process([call(1), 'Never.']);
     const { sessionId } = await runtime.create({ definition });
     await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
-    expect(await runtime.advance(sessionId)).toEqual({ outcome: { type: 'finished' }, wake: [] });
+    const result = await runtime.advance(sessionId);
+    expect(result).toEqual({ outcome: { type: 'finished' }, wake: [], isMissing: true });
   });
 
   test('a session whose agent is missing in the catalog is released, and its execution does not fail', async () => {

@@ -100,7 +100,7 @@ describe('an engine', () => {
     const engine = new InProcessEngine({ clock });
     const served = await engine.serve(() => new Promise(() => undefined));
     await engine.wake('a');
-    await expect(served.stop({ withinSeconds: 0 })).rejects.toMatchObject(misuse);
+    await expect(served.stop({ withinSeconds: -1 })).rejects.toMatchObject(misuse);
     const stopped = served.stop({ withinSeconds: 10 });
     let isStopped = false;
     void stopped.then(() => (isStopped = true));

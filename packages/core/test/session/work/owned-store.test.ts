@@ -188,7 +188,7 @@ describe('the runtime of one owner', () => {
     };
     for (const [name, act] of Object.entries(calls))
       expect([name, await act().catch((error: unknown) => error)]).toMatchObject([name, missing]);
-    expect(await bo.advance(sessionId)).toEqual({ outcome: { type: 'finished' }, wake: [] });
+    expect(await bo.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' }, isMissing: true });
     expect(await bo.delete(sessionId)).toBe(false);
     expect(await ada.get(sessionId)).toEqual(session);
     expect(await runtime.get(sessionId)).toEqual(session);

@@ -372,19 +372,22 @@ test('a queue whose locks end must renew them', () => {
 
 describe('an advance', () => {
   test('is traced by a queue that can', async () => {
+    const clock = manualClock();
     const traced: string[] = [];
-    const queue = Object.assign(new MemoryWakeUps(manualClock(), {}), {
+    const ended = Promise.withResolvers<void>();
+    const queue = Object.assign(new MemoryWakeUps(clock, {}), {
       async trace<T>({ sessionId }: LockedSession, work: () => Promise<T>): Promise<T> {
         traced.push(`begin ${sessionId}`);
         const result = await work();
         traced.push(`end ${sessionId}`);
+        ended.resolve();
         return result;
       },
     });
-    const engine = new QueueEngine(queue);
+    const engine = new QueueEngine(queue, { clock });
     await engine.wake('a');
     const served = await engine.serve(async () => (traced.push('work'), FINISHED));
-    await settled();
+    await ended.promise;
     await served.stop();
     expect(traced).toEqual(['begin a', 'work', 'end a']);
   });

@@ -1,16 +1,16 @@
 import type { GroupLimits, WakeUp } from '@holdfast/core/engine';
 import { levelOf } from './job-order.ts';
 import { sessionKeyOf } from './queue-names.ts';
-import type { QueueNames } from './queue-names.ts';
+import type { QueueNames, SlotKeys } from './queue-names.ts';
 
-/** More than any instant in milliseconds: sessions of a higher priority get a place first. */
+/** More than any instant in milliseconds: sessions of a higher priority get a slot first. */
 const LEVEL = 2 ** 43;
 
 /** The last arguments of a script for a group without a limit. */
 const NO_LIMIT = ['', '', '', '', 0, 0] as const;
 
-/** The last keys and arguments of the scripts: those of the places of a group. */
-export class GroupPlaces {
+/** The last keys and arguments of the scripts: those of the slots of a group. */
+export class GroupSlots {
   private readonly names: QueueNames;
   private readonly limits: GroupLimits;
   private readonly lockMilliseconds: number;
@@ -25,8 +25,8 @@ export class GroupPlaces {
     return this.limits(group) !== Infinity;
   }
 
-  keysOf(group: string | undefined): readonly string[] {
-    return this.names.placesOf(this.isLimited(group) ? nameOf(group) : '');
+  keysOf(group: string | undefined): SlotKeys {
+    return this.names.slotsOf(this.isLimited(group) ? nameOf(group) : '');
   }
 
   argsOf(wakeUp: WakeUp): readonly (string | number)[] {
