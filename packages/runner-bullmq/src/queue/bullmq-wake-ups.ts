@@ -226,12 +226,23 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const { id = '', token = '', priority } = job;
     const facts = { lane: laneQueue.lane, id, token, priority };
     const outcome = await this.scripts.lock(wakeUp, facts, this.lockSeconds * 1_000);
-    if (typeof outcome === 'object' && 'holder' in outcome) {
+    if (typeof outcome === 'object' && 'lockValue' in outcome) {
       const { sessionId, at: dueAt, isRouted, ...schedule } = wakeUp;
       const isRecovery = job.stalledCounter > deaths;
       const sessionKey = sessionKeyOf(sessionId);
-      const { holder } = outcome;
-      return { sessionId, schedule, isRouted, dueAt, isRecovery, job, laneQueue, sessionKey, holder, wakeUp };
+      const { lockValue } = outcome;
+      return {
+        sessionId,
+        schedule,
+        isRouted,
+        dueAt,
+        isRecovery,
+        job,
+        laneQueue,
+        sessionKey,
+        lockValue,
+        wakeUp,
+      };
     }
     if (outcome !== 'waitsForSlot') {
       const at = Date.now() + outcome.lockedForMilliseconds + LOCK_PAUSE;

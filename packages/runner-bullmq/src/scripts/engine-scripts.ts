@@ -28,7 +28,7 @@ type Arguments = readonly (string | number)[];
 export interface SessionLock {
   readonly sessionKey: string;
   /** The value of the lock. */
-  readonly holder: string;
+  readonly lockValue: string;
   /** The wake-up of the job. */
   readonly wakeUp: WakeUp;
 }
@@ -46,11 +46,11 @@ export type Ticket = { readonly jobPriority: number } | 'tooManyLanes' | 'waitsF
 
 /** The outcome of `lock`. */
 export type LockOutcome =
-  | { readonly holder: string }
+  | { readonly lockValue: string }
   | { readonly lockedForMilliseconds: number }
   | 'waitsForSlot';
 
-/** What the server does as one effect, in Lua. Each `.lua` file describes its keys, its arguments and its reply. */
+/** The scripts that the server runs as one effect each, in Lua. Each `.lua` file describes its keys, its arguments and its reply. */
 export class EngineScripts {
   private readonly client: EngineClient;
   private readonly names: QueueNames;
@@ -82,7 +82,7 @@ export class EngineScripts {
    * Returns false when that is not possible.
    */
   async continueJob(
-    { sessionKey, holder, wakeUp: last }: SessionLock,
+    { sessionKey, lockValue, wakeUp: last }: SessionLock,
     next: WakeUp,
     { jobs, job, data }: { readonly jobs: string; readonly job: string; readonly data: WakeUp },
   ): Promise<boolean> {
@@ -92,7 +92,7 @@ export class EngineScripts {
     const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
     const keys = [...names.turnsOf(lane, level), jobs, ...ofSession, job, ...slots.keysOf(last.group)];
     const turns = [group ?? '', LAST_TICKET];
-    const change = [holder, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const change = [lockValue, JSON.stringify(data), jobPriorityOf(level, 0)];
     const ticket = await this.run('continue', keys, [...turns, ...change, ...slots.argsOf(last)]);
     return Number(ticket) > 0;
   }
@@ -112,7 +112,7 @@ export class EngineScripts {
     const args = [jobRef, job.token, milliseconds, JSON.stringify(schedule), ticketOf(job.priority)];
     const left = Number(await this.run('lock', keys, [...args, ...slots.argsOf(wakeUp)]));
     if (left < 0) return 'waitsForSlot';
-    return left === 0 ? { holder: jobRef + job.token } : { lockedForMilliseconds: left };
+    return left === 0 ? { lockValue: jobRef + job.token } : { lockedForMilliseconds: left };
   }
 
   /** Renews locks, and the slots of their sessions. Returns the locks that another worker has. */
@@ -125,19 +125,19 @@ export class EngineScripts {
       const [busy] = slots.keysOf(group);
       return [names.lockOf(sessionKey), busy];
     });
-    const holders = locks.flatMap(({ sessionKey, holder, wakeUp: { group } }) => [
-      holder,
+    const lockValues = locks.flatMap(({ sessionKey, lockValue, wakeUp: { group } }) => [
+      lockValue,
       slots.isLimited(group) ? sessionKey : '',
     ]);
-    const lost = new Set((await this.run('renew', keys, [milliseconds, ...holders])) as number[]);
+    const lost = new Set((await this.run('renew', keys, [milliseconds, ...lockValues])) as number[]);
     return locks.filter((_, index) => lost.has(index + 1));
   }
 
   /** Ends a lock. Returns the wake-ups that can be added now: of the session, and of those that have a slot now. */
-  async unlock({ sessionKey, holder, wakeUp }: SessionLock, now: Instant): Promise<readonly WakeUp[]> {
+  async unlock({ sessionKey, lockValue, wakeUp }: SessionLock, now: Instant): Promise<readonly WakeUp[]> {
     const { names, slots } = this;
     const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), ...slots.keysOf(wakeUp.group)];
-    const reply = await this.run('unlock', keys, [holder, ...slots.argsOf(wakeUp)]);
+    const reply = await this.run('unlock', keys, [lockValue, ...slots.argsOf(wakeUp)]);
     const [wanted = '', ...freed] = reply as string[];
     const others = freed.map((text) => JSON.parse(text) as WakeUp);
     if (wanted === '') return others;

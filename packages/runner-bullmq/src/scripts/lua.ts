@@ -13,15 +13,15 @@ export const LUA = {
 --       6     job      the hash of BullMQ
 --       7-10  as in group-slots.lua
 -- ARGV  1-2   as in tickets.lua
---       3     holder   the value of the lock
+--       3     lock_value   the value of the lock
 --       4     data     of the job
 --       5     level    the priority of the job without the ticket
 --       6-    as in group-slots.lua
 
 local lock, wanted, job = KEYS[4], KEYS[5], KEYS[6]
-local holder, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local lock_value, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
 local held = redis.call('GET', lock)
-if (held and held ~= holder) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
+if (held and held ~= lock_value) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
 local ticket = take_ticket()
 if ticket == most then return 0 end
 leave_slot()
@@ -191,11 +191,11 @@ local slot_end = time[1] * 1000 + math.floor(time[2] / 1000) + milliseconds
 local lost = {}
 for number = 1, #KEYS / 2 do
   local lock, busy = KEYS[2 * number - 1], KEYS[2 * number]
-  local holder, session = ARGV[2 * number], ARGV[2 * number + 1]
+  local lock_value, session = ARGV[2 * number], ARGV[2 * number + 1]
   local held = redis.call('GET', lock)
-  if held and held ~= holder then lost[#lost + 1] = number
+  if held and held ~= lock_value then lost[#lost + 1] = number
   else
-    redis.call('SET', lock, holder, 'PX', milliseconds)
+    redis.call('SET', lock, lock_value, 'PX', milliseconds)
     if session ~= '' then redis.call('ZADD', busy, slot_end, session) end
   end
 end
@@ -256,7 +256,7 @@ end
 -- KEYS  1    lock    the lock of the session
 --       2    wanted  the wake-up of the session in another lane
 --       3-6  as in group-slots.lua
--- ARGV  1    holder  the value of the lock
+-- ARGV  1    lock_value  the value of the lock
 --       2-   as in group-slots.lua
 
 local lock, wanted = KEYS[1], KEYS[2]

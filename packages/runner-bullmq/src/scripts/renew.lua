@@ -10,11 +10,11 @@ local slot_end = time[1] * 1000 + math.floor(time[2] / 1000) + milliseconds
 local lost = {}
 for number = 1, #KEYS / 2 do
   local lock, busy = KEYS[2 * number - 1], KEYS[2 * number]
-  local holder, session = ARGV[2 * number], ARGV[2 * number + 1]
+  local lock_value, session = ARGV[2 * number], ARGV[2 * number + 1]
   local held = redis.call('GET', lock)
-  if held and held ~= holder then lost[#lost + 1] = number
+  if held and held ~= lock_value then lost[#lost + 1] = number
   else
-    redis.call('SET', lock, holder, 'PX', milliseconds)
+    redis.call('SET', lock, lock_value, 'PX', milliseconds)
     if session ~= '' then redis.call('ZADD', busy, slot_end, session) end
   end
 end

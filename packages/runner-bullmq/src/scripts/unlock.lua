@@ -4,7 +4,7 @@
 -- KEYS  1    lock    the lock of the session
 --       2    wanted  the wake-up of the session in another lane
 --       3-6  as in group-slots.lua
--- ARGV  1    holder  the value of the lock
+-- ARGV  1    lock_value  the value of the lock
 --       2-   as in group-slots.lua
 
 local lock, wanted = KEYS[1], KEYS[2]
