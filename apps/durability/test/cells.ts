@@ -18,6 +18,8 @@ type Mode = keyof typeof MODES;
 export interface Scope {
   readonly modes: readonly Mode[];
   readonly places: readonly Place[];
+  /** How many of the times that a process comes by a place are tried: the first, the last, and those between. */
+  readonly times: number;
   /** The kinds of tools with which processes die at the places where no tool is at work. */
   readonly kindsBetweenTools: readonly Kind[];
   /** With an outage of the provider. */
@@ -40,6 +42,7 @@ const BETWEEN_TOOLS: readonly Place[] = [
 const ALL: Scope = {
   modes: ['sequential', 'parallel'],
   places: PLACES.filter((place) => !RETRY_PLACES.includes(place)),
+  times: Infinity,
   kindsBetweenTools: KINDS,
   outages: { kinds: ['once', 'readOnly', 'approval'], places: PLACES },
 };
@@ -51,6 +54,7 @@ const ALL: Scope = {
 const NEARLY_ALL: Scope = {
   ...ALL,
   places: ALL.places.filter((place) => place !== 'before-save'),
+  times: 3,
   kindsBetweenTools: ['once', 'approval', 'answer'],
   outages: { kinds: ['once'], places: [...RETRY_PLACES, 'mid-save'] },
 };
@@ -59,6 +63,7 @@ const NEARLY_ALL: Scope = {
 const MAIN: Scope = {
   modes: ['parallel'],
   places: ['before-effect', 'after-effect', 'mid-save'],
+  times: 3,
   kindsBetweenTools: [],
   outages: { kinds: ['once'], places: ['after-retry'] },
 };
@@ -139,13 +144,25 @@ export function turnsIn(lines: readonly string[]): Pick<Baseline, 'outcomes' | '
   return { outcomes: turns.map(({ outcome }) => outcome), counts: turns.at(-1)?.counts ?? {} };
 }
 
-/** A cell for each time that a process comes by one of these places. */
-export function cellsOf(baseline: Baseline, places: readonly Place[], name: string): readonly Cell[] {
+/** The numbers from 1 to `count`, or so many of them, evenly spread. */
+function spread(count: number, times: number): readonly number[] {
+  const tried = Math.min(count, times);
+  const step = (count - 1) / Math.max(tried - 1, 1);
+  return Array.from({ length: tried }, (_, index) => 1 + Math.round(index * step));
+}
+
+/** A cell for each time that a process comes by one of these places, and that is tried. */
+export function cellsOf(
+  baseline: Baseline,
+  places: readonly Place[],
+  name: string,
+  { times }: Scope,
+): readonly Cell[] {
   const { kind, mode, outage, counts } = baseline;
   return places.flatMap((place) =>
-    Array.from({ length: counts[place] ?? 0 }, (_, index) => {
-      const sessionId = `${name}-${nameOf(baseline)}-${place}-${index + 1}`;
-      return { kind, mode, outage, baseline, plan: planOf(sessionId, baseline), place, nth: index + 1 };
+    spread(counts[place] ?? 0, times).map((nth) => {
+      const sessionId = `${name}-${nameOf(baseline)}-${place}-${nth}`;
+      return { kind, mode, outage, baseline, plan: planOf(sessionId, baseline), place, nth };
     }),
   );
 }

@@ -33,7 +33,9 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
   });
 
   test('a process dies at any place, and another process finishes its work', async () => {
-    const cells = baselines.flatMap((baseline) => cellsOf(baseline, placesOf(scope, baseline), 'dies'));
+    const cells = baselines.flatMap((baseline) =>
+      cellsOf(baseline, placesOf(scope, baseline), 'dies', scope),
+    );
     const deaths: Death[] = [];
     await forEachOf(cells, CONCURRENCY, async (cell) => void deaths.push(await die(cell)));
     const later = await Promise.all([1, 2].map(() => world.run(['finish'], UNHURRIED)));
@@ -76,7 +78,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     const tried = baselines.filter(
       ({ outage, mode }) => EFFORT > 1 || (outage === undefined && mode === 'parallel'),
     );
-    const cells = tried.flatMap((baseline) => cellsOf(baseline, ['after-save'], 'hears nothing'));
+    const cells = tried.flatMap((baseline) => cellsOf(baseline, ['after-save'], 'hears nothing', scope));
     const problems: string[] = [];
     await forEachOf(cells, CONCURRENCY, async ({ plan, place, nth, baseline }) => {
       await world.begin(plan);

@@ -58,6 +58,14 @@ export interface BullmqEngineOptions {
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
+const TELEMETRY = {
+  expected: "an adapter such as new BullMQOtel({ tracerName: 'agents' })",
+  accepts: (value: unknown): boolean =>
+    mustBe.object.accepts(value) &&
+    mustBe.objectWith('', ['startSpan']).accepts((value as Partial<Telemetry>).tracer) &&
+    mustBe.objectWith('', ['active', 'with']).accepts((value as Partial<Telemetry>).contextManager),
+};
+
 const checkOptions = optionsCheck<BullmqEngineOptions>(
   'BullmqEngine',
   {
@@ -71,7 +79,7 @@ const checkOptions = optionsCheck<BullmqEngineOptions>(
     storeName: mustBe.text(1_000),
     stepsPerTurn: mustBe.wholeNumber(1),
     wakeSeconds: mustBe.seconds,
-    telemetry: mustBe.object,
+    telemetry: TELEMETRY,
     onWarning: mustBe.function,
     onError: mustBe.function,
   },
@@ -112,7 +120,7 @@ export class BullmqEngine extends QueueEngine {
     checkLanes(lanes);
     const client = connect(connection);
     client.on('error', onError);
-    const limits = { lanes, groupConcurrency, groupLimits: groupLimits(groupConcurrency) };
+    const limits = { lanes, groupConcurrency, groupLimits: groupLimits(groupConcurrency, onWarning) };
     const times = { lockSeconds, stalledSeconds };
     const location = { client, prefix, name, storeName };
     const wakeUps = new BullmqWakeUps({ ...location, ...limits, ...times, telemetry, onWarning, onError });
@@ -157,8 +165,12 @@ export class BullmqEngine extends QueueEngine {
     const closed = Promise.withResolvers<void>();
     const callOff = callAfter(systemClock, CLOSE_MILLISECONDS, closed.resolve); // the server may be away
     wakeUps.close().then(closed.resolve, closed.reject);
-    await closed.promise.finally(callOff);
-    client.disconnect();
+    try {
+      await closed.promise;
+    } finally {
+      callOff();
+      client.disconnect();
+    }
   }
 }
 

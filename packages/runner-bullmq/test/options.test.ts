@@ -50,6 +50,24 @@ describe('options that the engine refuses', () => {
       'connection of BullmqEngine must not set maxRetriesPerRequest: the engine sets it. Remove it.',
     ],
     [
+      'a URL of another protocol',
+      { connection: { url: 'http://localhost' } },
+      'url of connection of BullmqEngine must be a URL such as redis://localhost:6379.',
+    ],
+    ['a Cluster without nodes', { connection: { cluster: [] } }, 'must have a node'],
+    ['a node that is no node', { connection: { cluster: [null] } }, 'an array of nodes'],
+    [
+      'sentinels without the name of their master',
+      { connection: { redis: { sentinels: [{ host: 'a', port: 1 }] } } },
+      'must name the master of its sentinels',
+    ],
+    [
+      'a key prefix in the URL',
+      { connection: { url: 'redis://localhost/0?keyPrefix=x' } },
+      'BullMQ does not work with keyPrefix of ioredis.',
+    ],
+    ['telemetry that is no adapter', { connection, telemetry: {} }, 'an adapter such as new BullMQOtel'],
+    [
       'too many lanes',
       { connection, lanes: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`lane ${n}`, {}])) },
       'The lane "lane 100" is one too many: an engine has at most 100 lanes.',
@@ -58,6 +76,12 @@ describe('options that the engine refuses', () => {
     const error = thrownBy(() => new BullmqEngine(options as BullmqEngineOptions));
     expect(error).toMatchObject({ code: 'ARGUMENT_INVALID' });
     expect((error as Error).message).toContain(message);
+  });
+
+  test.each(['redis://:secret@localhost:99999999', 'secret'])('an error does not show the URL %s', (url) => {
+    const error = thrownBy(() => new BullmqEngine({ connection: { url } })) as Error;
+    expect(JSON.stringify([error, error.message, error.cause])).not.toContain('secret');
+    expect(error).toMatchObject({ code: 'ARGUMENT_INVALID' });
   });
 
   test('messages do not show the connection, which can hold a password', () => {

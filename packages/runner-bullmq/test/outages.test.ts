@@ -42,6 +42,14 @@ describe('a server that ends', () => {
     expect(errors).toEqual([]);
   });
 
+  test('does not hold up the stop of an idle worker', async () => {
+    const server = await startServer();
+    const engine = open(server.port, { groupConcurrency: 2, lanes: { x: { rate: { max: 5, seconds: 1 } } } });
+    const served = await engine.serve(async () => FINISHED);
+    await server.kill();
+    await expect(served.stop()).resolves.toBeUndefined();
+  });
+
   test('rejects a wake-up in time, with a code', async () => {
     const server = await startServer();
     const engine = open(server.port, { wakeSeconds: 0.2 });

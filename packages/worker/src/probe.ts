@@ -17,13 +17,13 @@ const LIMIT_SECONDS = 2;
 
 /** Looks whether the store and the queue reply in time. Health checks at the same time share the requests. */
 export class Probe {
-  private readonly store: SessionStore;
-  private readonly engine: WorkerEngine;
+  private readonly due: () => ReturnType<SessionStore['due']>;
+  private readonly backlog: () => Promise<readonly LaneBacklog[] | undefined>;
   private request: Promise<Health> | undefined;
 
   constructor(store: SessionStore, engine: WorkerEngine) {
-    this.store = store;
-    this.engine = engine;
+    this.due = shared(() => store.due({ limit: 1 }));
+    this.backlog = shared(async () => engine.backlog?.());
   }
 
   async look(): Promise<Health> {
@@ -34,8 +34,8 @@ export class Probe {
   private async read(): Promise<Health> {
     try {
       const [page, backlog] = await Promise.all([
-        inTime('store', this.store.due({ limit: 1 })),
-        inTime('queue', Promise.resolve(this.engine.backlog?.())),
+        inTime('store', this.due()),
+        inTime('queue', this.backlog()),
       ]);
       const waits = [
         ...page.sessions.map(({ dueAt }) => dueAt),
@@ -48,6 +48,12 @@ export class Probe {
       return { reason: (error as Error).message };
     }
   }
+}
+
+/** Returns a function that makes no request while one is pending: a server that is away must not be met by many at its return. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined;
+  return () => (pending ??= ask().finally(() => (pending = undefined)));
 }
 
 /** Resolves with the reply of a part. Rejects with the reason for the health check when the reply is late or an error. */

@@ -23,6 +23,7 @@ import type { LaneSetOptions } from './lane-set.ts';
 import { queueNames, sessionKeyOf } from './queue-names.ts';
 import type { QueueNames } from './queue-names.ts';
 import { TimerQueue } from './timer-queue.ts';
+import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** The options of the wake-ups of one engine. */
 export interface BullmqWakeUpsOptions extends LaneSetOptions, SharedSettings {
@@ -41,6 +42,8 @@ export interface BullmqLock extends LockedSession, SessionLock {
 
 /** The milliseconds between two looks at the groups in which sessions wait. */
 const GROUP_PAUSE = 5_000;
+/** The milliseconds between two looks at the lanes: a connection can be silent without an error. */
+const CATCH_UP_PAUSE = 10_000;
 /** How many groups in which sessions wait a worker looks at each time. */
 const GROUPS = 100;
 /** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
@@ -60,6 +63,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private readonly settings: QueueSettings;
   /** The next look at the groups in which sessions wait: a worker that gave back a slot may have died before it woke them. */
   private freeAt = 0;
+  private catchUpAt = 0;
   private readonly timers: TimerQueue;
   private readonly lanes: LaneSet;
   private readonly subscriber: EngineClient;
@@ -74,9 +78,10 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     this.lockSeconds = lockSeconds;
     this.limitsGroups = options.groupLimits !== undefined;
     this.names = queueNames(prefix, name);
-    const slots = new GroupSlots(this.names, groupLimits, lockSeconds * 1_000);
+    const slots = new GroupSlots(this.names, groupLimits, wholeMilliseconds(lockSeconds));
     this.scripts = new EngineScripts(client, this.names, slots);
-    this.settings = new QueueSettings(client, { key: this.names.settings, name, prefix }, options);
+    const location = { key: this.names.settings, name, prefix };
+    this.settings = new QueueSettings(client, this.scripts, location, options);
     this.timers = new TimerQueue(this.names.timers, options);
     this.lanes = new LaneSet(this.names, this.scripts, options);
     this.subscriber = duplicateOf(client);
@@ -121,6 +126,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   async take(): Promise<BullmqLock | undefined> {
+    this.catchUpSometimes();
     await this.freeSlots();
     for (;;) {
       const next = await this.lanes.nextJob();
@@ -143,7 +149,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
     const held = locks.filter((lock) => !this.ending.has(lock));
-    const lost = new Set(await this.scripts.renew(held, this.lockSeconds * 1_000));
+    const lost = new Set(await this.scripts.renew(held, wholeMilliseconds(this.lockSeconds)));
     for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
       const ofLane = locks.filter(({ laneQueue }) => laneQueue === lane);
       const ids = await lane.renew(ofLane.map(({ job }) => job));
@@ -156,22 +162,20 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
    * The job ends last: when the process dies before, BullMQ delivers the job again. The lock of the session ends first, so
    * that the wake-ups can start in other lanes.
    */
-  async finish(lock: BullmqLock, followUp: FollowUp): Promise<void> {
-    await lock.laneQueue.inTraceOf(lock.job, () => this.endLock(lock, followUp));
-  }
-
-  private async endLock(lock: BullmqLock, { wakeUps, pause }: FollowUp): Promise<void> {
+  async finish(lock: BullmqLock, { wakeUps, pause }: FollowUp): Promise<void> {
     const [own, ...others] = wakeUps;
+    const add = (added: readonly WakeUp[]) => lock.laneQueue.inTraceOf(lock.job, () => this.add(added));
     this.ending.add(lock);
     let rest = wakeUps;
     if (own && !pause && isNextTurn(own, lock)) {
-      await this.add(others);
+      await add(others);
       if (await this.putBack(own, lock)) return;
       rest = [own];
     }
     const freed = await this.scripts.unlock(lock, Date.now());
     if (pause) await this.lanes.pause(pause.lane, pause.until);
-    await this.add([...freed, ...rest]);
+    await this.add(freed); // of other sessions
+    await add(rest);
     await lock.laneQueue.complete(lock.job);
   }
 
@@ -187,10 +191,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async start(): Promise<void> {
     const { warnings } = await this.check();
     for (const warning of warnings) this.options.onWarning(warning);
-    const limited = await this.settings.limitedLanes();
-    await this.settings.store();
+    await this.settings.start();
     await this.subscriber.subscribe(this.names.changes);
-    await this.lanes.open(limited);
+    await this.lanes.open();
     await this.timers.open((wakeUp) => this.addDue(wakeUp));
   }
 
@@ -198,7 +201,14 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async catchUp(): Promise<void> {
     if (this.opening === undefined) return;
     await this.lanes.refresh();
-    if (await this.settings.restore()) await this.lanes.setLimits();
+    await this.settings.restore();
+  }
+
+  private catchUpSometimes(): void {
+    const now = Date.now();
+    if (this.catchUpAt > now) return;
+    this.catchUpAt = now + CATCH_UP_PAUSE;
+    this.catchUp().catch(this.options.onError);
   }
 
   private async checkLayout(): Promise<void> {
@@ -210,22 +220,23 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   private async addDue(wakeUp: WakeUp): Promise<void> {
-    const laneQueue = this.lanes.get(wakeUp.lane);
-    const ticket = await this.scripts.takeTicket(wakeUp, laneQueue.waitingKey);
+    const ticket = await this.scripts.takeTicket(wakeUp);
     if (ticket === 'tooManyLanes') throw tooManyLanes(wakeUp.lane);
-    if (ticket !== 'waitsForSlot')
-      await laneQueue.add(sessionKeyOf(wakeUp.sessionId), wakeUp, ticket.jobPriority);
+    if (ticket === 'waitsForSlot') return;
+    const laneQueue = this.lanes.get(wakeUp.lane);
+    await laneQueue.add(sessionKeyOf(wakeUp.sessionId), wakeUp, ticket.jobPriority);
   }
 
   /**
    * Locks the session of a job. Returns `undefined` when a worker has the session in another lane, or when its group is
-   * full: then the job ends.
+   * full: then the job ends. Also when another worker has the job: then the job stays.
    */
   private async lock(laneQueue: LaneQueue, job: SessionJob): Promise<BullmqLock | undefined> {
     const { deaths = 0, ...wakeUp } = job.data;
     const { id = '', token = '', priority } = job;
-    const facts = { lane: laneQueue.lane, id, token, priority };
-    const outcome = await this.scripts.lock(wakeUp, facts, this.lockSeconds * 1_000);
+    const lockKey = `${laneQueue.queue.toKey(id)}:lock`;
+    const facts = { lane: laneQueue.lane, id, token, priority, lockKey };
+    const outcome = await this.scripts.lock(wakeUp, facts, wholeMilliseconds(this.lockSeconds));
     if (typeof outcome === 'object' && 'lockValue' in outcome) {
       const { sessionId, at: dueAt, isRouted, ...schedule } = wakeUp;
       const isRecovery = job.stalledCounter > deaths;
@@ -244,9 +255,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
         wakeUp,
       };
     }
+    if (outcome === 'hasAnotherWorker') {
+      laneQueue.forget();
+      return undefined;
+    }
     if (outcome !== 'waitsForSlot') {
       const at = Date.now() + outcome.lockedForMilliseconds + LOCK_PAUSE;
-      await this.add([{ ...wakeUp, at }]);
+      await laneQueue.inTraceOf(job, () => this.add([{ ...wakeUp, at }]));
     }
     await laneQueue.complete(job);
     return undefined;
@@ -256,8 +271,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async putBack(next: WakeUp, lock: BullmqLock): Promise<boolean> {
     const { laneQueue, job } = lock;
     const data: JobData = { ...next, deaths: job.stalledCounter };
-    const keys = { jobs: laneQueue.waitingKey, job: laneQueue.queue.toKey(job.id ?? '') };
-    return (await this.scripts.continueJob(lock, next, { ...keys, data })) && laneQueue.putBack(job);
+    const jobKey = laneQueue.queue.toKey(job.id ?? '');
+    const isChanged = await this.scripts.continueJob(lock, next, { job: jobKey, data });
+    return isChanged && laneQueue.putBack(job);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Job, Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { sessionKeyOf } from './queue-names.ts';
+import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** The data of a job: the session to look at. */
 export interface JobData extends WakeUp {
@@ -35,6 +36,8 @@ const DRAIN_SECONDS = 2;
 export const ANY_NUMBER = 2 ** 31;
 /** The pause in milliseconds before a busy worker looks into an empty lane again. */
 const EMPTY_PAUSE = 100;
+/** Milliseconds after the last new job. */
+const QUIET = 60_000;
 /** BullMQ has not waited when it replies in less than this time in milliseconds. */
 const SOON = 50;
 
@@ -53,6 +56,9 @@ export class LaneQueue {
   private mustLook = true;
   private limitedUntil = 0;
   private isClosed = false;
+  /** The jobs that this process has taken and not ended. */
+  private inWork = 0;
+  private usedAt: Instant = Date.now();
   /** Until then, a busy worker does not ask the empty lane again. An idle worker waits for its jobs. */
   private emptyUntil = 0;
 
@@ -76,11 +82,6 @@ export class LaneQueue {
       ...(telemetry && { telemetry }),
     });
     this.queue.on('error', onError);
-  }
-
-  /** The key of BullMQ's set of jobs that wait. */
-  get waitingKey(): string {
-    return this.queue.toKey('prioritized');
   }
 
   /** The keys of BullMQ that exist while the lane has a job. */
@@ -114,6 +115,7 @@ export class LaneQueue {
    * request, and adds its job as soon as the active one ends.
    */
   async add(sessionKey: string, data: JobData, priority: number): Promise<void> {
+    this.usedAt = Date.now();
     await this.queue.add('session', data, {
       priority,
       deduplication: { id: sessionKey, keepLastIfActive: true },
@@ -130,8 +132,8 @@ export class LaneQueue {
       connection,
       prefix,
       autorun: false,
-      lockDuration: lockSeconds * 1_000,
-      stalledInterval: stalledSeconds * 1_000,
+      lockDuration: wholeMilliseconds(lockSeconds),
+      stalledInterval: wholeMilliseconds(stalledSeconds),
       maxStalledCount: ANY_NUMBER,
       drainDelay: DRAIN_SECONDS,
       skipVersionCheck: true, // no telemetry: each look for a job would be a span
@@ -144,7 +146,9 @@ export class LaneQueue {
   /** Returns the job for which `waitForJob` has waited. */
   takeWaited(): SessionJob | undefined {
     const job = this.wait?.job;
-    if (job) this.wait = undefined;
+    if (job === undefined) return undefined;
+    this.wait = undefined;
+    this.inWork++;
     return job;
   }
 
@@ -154,7 +158,8 @@ export class LaneQueue {
     if (this.opensAt > now || (!this.mustLook && (this.wait || this.emptyUntil > now))) return undefined;
     this.mustLook = false;
     const job = await this.worker?.getNextJob(token, { block: false });
-    if (job === undefined) this.emptyUntil = now + EMPTY_PAUSE;
+    if (job) this.inWork++;
+    else this.emptyUntil = now + EMPTY_PAUSE;
     if (job === undefined && this.limits?.rate) await this.noteRate(0);
     return job;
   }
@@ -202,7 +207,9 @@ export class LaneQueue {
   async renew(jobs: readonly SessionJob[]): Promise<readonly string[]> {
     const ids = jobs.map(({ id }) => id ?? '');
     const tokens = jobs.map(({ token }) => token ?? '');
-    return (await this.worker?.extendJobLocks(ids, tokens, this.options.lockSeconds * 1_000)) ?? [];
+    return (
+      (await this.worker?.extendJobLocks(ids, tokens, wholeMilliseconds(this.options.lockSeconds))) ?? []
+    );
   }
 
   /** Lets a job wait for its next turn. Returns false when another worker has it. */
@@ -210,6 +217,7 @@ export class LaneQueue {
     this.mustLook = true;
     try {
       await job.moveToWait(job.token);
+      this.inWork--;
     } catch (error) {
       if (isLockLost(error)) return false;
       throw error;
@@ -219,9 +227,15 @@ export class LaneQueue {
     return true;
   }
 
+  /** Forgets a job that another worker has. */
+  forget(): void {
+    this.inWork--;
+  }
+
   /** Ends a job. Another worker has it when its lock has ended: then it stays. */
   async complete(job: SessionJob): Promise<void> {
     this.mustLook = true;
+    this.inWork--;
     try {
       await job.moveToCompleted(undefined, job.token ?? '', false);
     } catch (error) {
@@ -232,23 +246,20 @@ export class LaneQueue {
   /** Lets a job wait again that this process cannot work on now. */
   async giveBack(job: SessionJob): Promise<void> {
     const data = { ...job.data, deaths: 0 }; // the new job has lost no worker
-    await this.add(sessionKeyOf(data.sessionId), data, job.priority);
+    await this.inTraceOf(job, () => this.add(sessionKeyOf(data.sessionId), data, job.priority));
     await this.complete(job);
+  }
+
+  /** True when this process has no job of the lane, and has added none for a while. */
+  get isIdle(): boolean {
+    const isQuiet = this.usedAt < Date.now() - QUIET;
+    return isQuiet && this.inWork === 0 && this.wait?.job === undefined;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     await this.worker?.close(true);
     await this.queue.close();
-  }
-
-  /** Sets the limits of the lane for all workers. The server may have lost them with its data, or have those of others. */
-  async setLimits(): Promise<void> {
-    const { concurrency, rate } = this.limits ?? {};
-    if (concurrency === undefined) await this.queue.removeGlobalConcurrency();
-    else await this.queue.setGlobalConcurrency(concurrency);
-    if (rate === undefined) await this.queue.removeGlobalRateLimit();
-    else await this.queue.setGlobalRateLimit(rate.max, rate.seconds * 1_000);
   }
 
   /** Reads how long the rate limit holds the lane up: `atLeast` milliseconds, when BullMQ does not wait by itself. */

@@ -4,7 +4,6 @@ import type { LaneBacklog } from '@holdfast/core/engine';
 import { callAfter } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import type { EngineScripts } from '../scripts/engine-scripts.ts';
-import { MOST_LANES, tooManyLanes } from './lane-limits.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { LaneQueue } from './lane-queue.ts';
 import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
@@ -16,7 +15,7 @@ export interface LaneSetOptions extends LaneQueueOptions {
   readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
 }
 
-/** An idle worker looks for changes that it was not told of after this time in milliseconds. */
+/** An idle worker looks for jobs that it was not told of after this time in milliseconds. */
 const LOOK_PAUSE = 5_000;
 
 /** The lanes that this process knows, which take turns. All processes learn of a new lane and of a pause. */
@@ -46,32 +45,21 @@ export class LaneSet {
   get(lane: string | undefined): LaneQueue {
     const known = this.lanes.get(lane);
     if (known) return known;
-    if (this.lanes.size > MOST_LANES) throw tooManyLanes(lane);
     const limits = lane === undefined ? undefined : this.options.lanes[lane];
     const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
     this.lanes.set(lane, laneQueue);
     return laneQueue;
   }
 
-  /**
-   * Starts to recover the jobs of dead workers, and sets the limits of this process for all. `limited` are the lanes that had
-   * limits before.
-   */
-  async open(limited: readonly string[]): Promise<void> {
+  /** Starts to recover the jobs of dead workers. */
+  async open(): Promise<void> {
     this.isOpen = true;
     await this.removeUnused();
-    for (const lane of limited) this.get(lane);
     await this.refresh();
-    await this.setLimits();
   }
 
   async close(): Promise<void> {
     await Promise.all(this.all().map((lane) => lane.close()));
-  }
-
-  /** Sets the limits of this process for all. */
-  async setLimits(): Promise<void> {
-    for (const lane of this.all()) await lane.setLimits();
   }
 
   /** Reads which lanes there are, and the ends of their pauses. */
@@ -79,6 +67,7 @@ export class LaneSet {
     const lanes = await this.options.client.hgetall(this.names.lanes);
     for (const [lane, pausedUntil] of Object.entries(lanes))
       this.get(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
+    await this.forgetOthers(new Set(Object.keys(lanes).map((lane) => JSON.parse(lane) as string)));
     if (this.isOpen) for (const lane of this.all()) await lane.open();
     this.onChange();
   }
@@ -145,6 +134,13 @@ export class LaneSet {
       if (Object.hasOwn(own, lane)) continue;
       if (await this.scripts.removeLane(lane, this.get(lane).jobKeys, Date.now())) await this.drop(lane);
     }
+  }
+
+  /** Closes the lanes that the server has forgotten, and of which this process has no job. */
+  private async forgetOthers(known: ReadonlySet<string>): Promise<void> {
+    for (const { lane, isIdle } of this.all())
+      if (lane !== undefined && isIdle && !known.has(lane) && !Object.hasOwn(this.options.lanes, lane))
+        await this.drop(lane);
   }
 
   private async drop(lane: string): Promise<void> {

@@ -8,6 +8,10 @@ export type SlotKeys = readonly [busy: string, waiting: string, wakeUps: string,
 export interface QueueNames {
   /** The name of the BullMQ queue of a lane. BullMQ allows no colon in it. */
   readonly queueOf: (lane: string | undefined) => string;
+  /** The key of BullMQ's hash with the limits of a lane. */
+  readonly metaOf: (lane: string) => string;
+  /** The key of BullMQ's set of jobs of a lane that wait. */
+  readonly waitingOf: (lane: string | undefined) => string;
   /** The name of the BullMQ queue of later wake-ups. */
   readonly timers: string;
   /** The hash of the lanes that have been used, with the ends of their pauses. */
@@ -30,12 +34,16 @@ export interface QueueNames {
 
 export function queueNames(prefix: string, name: string): QueueNames {
   const base = `${prefix}:${name}:holdfast`;
+  const queueOf: QueueNames['queueOf'] = (lane) =>
+    lane === undefined ? name : `${name}.lane.${encode(lane)}`;
   const turnsOf: QueueNames['turnsOf'] = (lane, level) => {
     const key = `${base}:turns:${level}:${lane === undefined ? '' : encode(lane)}`;
     return [`${key}:tickets`, `${key}:served`];
   };
   return {
-    queueOf: (lane) => (lane === undefined ? name : `${name}.lane.${encode(lane)}`),
+    queueOf,
+    metaOf: (lane) => `${prefix}:${queueOf(lane)}:meta`,
+    waitingOf: (lane) => `${prefix}:${queueOf(lane)}:prioritized`,
     timers: `${name}.timers`,
     lanes: `${base}:lanes`,
     changes: `${base}:changes`,

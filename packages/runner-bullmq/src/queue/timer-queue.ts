@@ -3,6 +3,7 @@ import { Queue, SpanKind, Worker } from 'bullmq';
 import type { Job } from 'bullmq';
 import { ANY_NUMBER } from './lane-queue.ts';
 import type { LaneQueueOptions } from './lane-queue.ts';
+import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** How many timers a worker handles at the same time. Each adds a job to a lane. */
 const CONCURRENCY = 50;
@@ -54,8 +55,8 @@ export class TimerQueue {
       connection,
       prefix,
       concurrency: CONCURRENCY,
-      lockDuration: lockSeconds * 1_000,
-      stalledInterval: stalledSeconds * 1_000,
+      lockDuration: wholeMilliseconds(lockSeconds),
+      stalledInterval: wholeMilliseconds(stalledSeconds),
       maxStalledCount: ANY_NUMBER,
     });
     this.worker.on('error', onError);

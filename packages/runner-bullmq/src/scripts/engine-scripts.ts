@@ -4,8 +4,10 @@ import type { WakeUp } from '@holdfast/core/engine';
 import type { GroupSlots } from '../queue/group-slots.ts';
 import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from '../queue/job-order.ts';
 import { MOST_LANES } from '../queue/lane-limits.ts';
+import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
 import { sessionKeyOf } from '../queue/queue-names.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
+import { wholeMilliseconds } from '../queue/whole-milliseconds.ts';
 import type { EngineClient } from '../server/connection.ts';
 import { LUA } from './lua.ts';
 
@@ -19,10 +21,14 @@ const SCRIPTS = {
   freeSlots: LUA['group-slots'] + LUA['free-slots'],
   pause: LUA.pause,
   removeLane: LUA['remove-lane'],
+  shareSettings: LUA['share-settings'],
 };
 
 type Script = keyof typeof SCRIPTS;
 type Arguments = readonly (string | number)[];
+
+/** A lane with its limits. */
+export type LimitedLane = readonly [lane: string, limits: BullmqLaneLimits];
 
 /** The lock of a session that a job has. */
 export interface SessionLock {
@@ -39,6 +45,8 @@ export interface JobFacts {
   readonly id: string;
   readonly token: string;
   readonly priority: number;
+  /** The key of BullMQ's lock of the job. */
+  readonly lockKey: string;
 }
 
 /** The outcome of `takeTicket`. */
@@ -48,7 +56,8 @@ export type Ticket = { readonly jobPriority: number } | 'tooManyLanes' | 'waitsF
 export type LockOutcome =
   | { readonly lockValue: string }
   | { readonly lockedForMilliseconds: number }
-  | 'waitsForSlot';
+  | 'waitsForSlot'
+  | 'hasAnotherWorker';
 
 /** The scripts that the server runs as one effect each, in Lua. Each `.lua` file describes its keys, its arguments and its reply. */
 export class EngineScripts {
@@ -64,12 +73,13 @@ export class EngineScripts {
       client.defineCommand(COMMANDS[name as Script], { lua });
   }
 
-  /** Gives a wake-up its position among those of its lane. `jobs` is the key of the jobs of the lane that wait. */
-  async takeTicket(wakeUp: WakeUp, jobs: string): Promise<Ticket> {
+  /** Gives a wake-up its position among those of its lane. */
+  async takeTicket(wakeUp: WakeUp): Promise<Ticket> {
     const { lane, priority = 0, group } = wakeUp;
     const { names, slots } = this;
     const level = levelOf(priority);
-    const keys = [...names.turnsOf(lane, level), jobs, names.lanes, ...slots.keysOf(group)];
+    const ofLane = [...names.turnsOf(lane, level), names.waitingOf(lane)];
+    const keys = [...ofLane, names.lanes, ...slots.keysOf(group)];
     const turns = [group ?? '', LAST_TICKET];
     const known = [lane === undefined ? '' : JSON.stringify(lane), names.changes, MOST_LANES];
     const ticket = Number(await this.run('takeTicket', keys, [...turns, ...known, ...slots.argsOf(wakeUp)]));
@@ -84,13 +94,14 @@ export class EngineScripts {
   async continueJob(
     { sessionKey, lockValue, wakeUp: last }: SessionLock,
     next: WakeUp,
-    { jobs, job, data }: { readonly jobs: string; readonly job: string; readonly data: WakeUp },
+    { job, data }: { readonly job: string; readonly data: WakeUp },
   ): Promise<boolean> {
     const { lane, priority = 0, group } = next;
     const { names, slots } = this;
     const level = levelOf(priority);
     const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
-    const keys = [...names.turnsOf(lane, level), jobs, ...ofSession, job, ...slots.keysOf(last.group)];
+    const ofLane = [...names.turnsOf(lane, level), names.waitingOf(lane)];
+    const keys = [...ofLane, ...ofSession, job, ...slots.keysOf(last.group)];
     const turns = [group ?? '', LAST_TICKET];
     const change = [lockValue, JSON.stringify(data), jobPriorityOf(level, 0)];
     const ticket = await this.run('continue', keys, [...turns, ...change, ...slots.argsOf(last)]);
@@ -107,11 +118,12 @@ export class EngineScripts {
     const sessionKey = sessionKeyOf(sessionId);
     const [, served] = names.turnsOf(job.lane, levelOfJob(job.priority));
     const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
-    const keys = [...ofSession, served, ...slots.keysOf(wakeUp.group)];
+    const keys = [...ofSession, served, job.lockKey, ...slots.keysOf(wakeUp.group)];
     const jobRef = JSON.stringify([job.lane ?? null, job.id]);
     const args = [jobRef, job.token, milliseconds, JSON.stringify(schedule), ticketOf(job.priority)];
     const left = Number(await this.run('lock', keys, [...args, ...slots.argsOf(wakeUp)]));
-    if (left < 0) return 'waitsForSlot';
+    if (left === -2) return 'hasAnotherWorker';
+    if (left === -1) return 'waitsForSlot';
     return left === 0 ? { lockValue: jobRef + job.token } : { lockedForMilliseconds: left };
   }
 
@@ -162,6 +174,25 @@ export class EngineScripts {
   async removeLane(lane: string, jobs: readonly string[], now: Instant): Promise<boolean> {
     const keys = [this.names.lanes, ...this.names.useOf(lane), ...jobs];
     return (await this.run('removeLane', keys, [JSON.stringify(lane), now])) === 1;
+  }
+
+  /**
+   * Stores settings, and sets the limits of lanes for all workers, unless a worker that started later has done so. Returns
+   * the instant that counts as the start of this worker; 0 when those of the other worker hold.
+   */
+  async shareSettings(
+    lanes: readonly LimitedLane[],
+    fields: readonly string[],
+    startedAt: Instant | undefined,
+  ): Promise<Instant> {
+    const keys = [this.names.settings, ...lanes.map(([lane]) => this.names.metaOf(lane))];
+    const limits = lanes.flatMap(([, { concurrency = '', rate }]) => [
+      concurrency,
+      rate?.max ?? '',
+      rate ? wholeMilliseconds(rate.seconds) : '',
+    ]);
+    const args = [startedAt ?? '', Date.now(), JSON.stringify(fields), ...limits];
+    return Number(await this.run('shareSettings', keys, args));
   }
 
   private async run(script: Script, keys: readonly string[], args: Arguments): Promise<unknown> {

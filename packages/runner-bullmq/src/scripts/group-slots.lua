@@ -24,6 +24,7 @@ local group = {
   milliseconds = tonumber(ARGV[args + 6]),
 }
 local DAY, MOST = 86400, 100
+local LEVEL = 8796093022208 -- 2^43: the order of a session is its level of priority times this, and an instant
 
 local function now()
   local time = redis.call('TIME')
@@ -46,13 +47,17 @@ local function forget(session)
   if redis.call('ZCARD', group.waiting) == 0 then redis.call('SREM', group.groups, group.name) end
 end
 
+local function keep_waiting()
+  for _, key in ipairs({ group.waiting, group.wake_ups, group.groups }) do redis.call('EXPIRE', key, DAY) end
+end
+
 -- Returns true when the group is full. The wake-up then waits in it.
 local function must_wait()
   if not group.limit or free_slots() > 0 or redis.call('ZSCORE', group.busy, group.session) then return false end
   redis.call('ZADD', group.waiting, 'NX', group.order, group.session)
   redis.call('HSETNX', group.wake_ups, group.session, group.wake_up)
   redis.call('SADD', group.groups, group.name)
-  for _, key in ipairs({ group.waiting, group.wake_ups, group.groups }) do redis.call('EXPIRE', key, DAY) end
+  keep_waiting()
   return true
 end
 
@@ -70,10 +75,12 @@ local function has_waiting()
   return group.limit and redis.call('ZCARD', group.waiting) > 0
 end
 
--- Reserves the free slots, and returns the wake-ups that have them now.
+-- Reserves the free slots, and returns the wake-ups that have them now. A session whose lane is paused does not use its
+-- slot. So each goes behind the others, and they have the slot when the reservation ends.
 local function next_wake_ups()
   local found = {}
   if not has_waiting() then return found end
+  keep_waiting()
   local free = math.min(free_slots(), MOST)
   if free <= 0 then return found end
   local last = free + redis.call('ZCARD', group.busy) - 1 -- the first ones may have a slot
@@ -82,6 +89,8 @@ local function next_wake_ups()
     if not wake_up then forget(session)
     elseif free > 0 and not redis.call('ZSCORE', group.busy, session) then
       reserve(session)
+      local level = math.floor(tonumber(redis.call('ZSCORE', group.waiting, session)) / LEVEL)
+      redis.call('ZADD', group.waiting, string.format('%.0f', level * LEVEL + now()), session)
       free = free - 1
       found[#found + 1] = wake_up
     end

@@ -59,6 +59,7 @@ local group = {
   milliseconds = tonumber(ARGV[args + 6]),
 }
 local DAY, MOST = 86400, 100
+local LEVEL = 8796093022208 -- 2^43: the order of a session is its level of priority times this, and an instant
 
 local function now()
   local time = redis.call('TIME')
@@ -81,13 +82,17 @@ local function forget(session)
   if redis.call('ZCARD', group.waiting) == 0 then redis.call('SREM', group.groups, group.name) end
 end
 
+local function keep_waiting()
+  for _, key in ipairs({ group.waiting, group.wake_ups, group.groups }) do redis.call('EXPIRE', key, DAY) end
+end
+
 -- Returns true when the group is full. The wake-up then waits in it.
 local function must_wait()
   if not group.limit or free_slots() > 0 or redis.call('ZSCORE', group.busy, group.session) then return false end
   redis.call('ZADD', group.waiting, 'NX', group.order, group.session)
   redis.call('HSETNX', group.wake_ups, group.session, group.wake_up)
   redis.call('SADD', group.groups, group.name)
-  for _, key in ipairs({ group.waiting, group.wake_ups, group.groups }) do redis.call('EXPIRE', key, DAY) end
+  keep_waiting()
   return true
 end
 
@@ -105,10 +110,12 @@ local function has_waiting()
   return group.limit and redis.call('ZCARD', group.waiting) > 0
 end
 
--- Reserves the free slots, and returns the wake-ups that have them now.
+-- Reserves the free slots, and returns the wake-ups that have them now. A session whose lane is paused does not use its
+-- slot. So each goes behind the others, and they have the slot when the reservation ends.
 local function next_wake_ups()
   local found = {}
   if not has_waiting() then return found end
+  keep_waiting()
   local free = math.min(free_slots(), MOST)
   if free <= 0 then return found end
   local last = free + redis.call('ZCARD', group.busy) - 1 -- the first ones may have a slot
@@ -117,6 +124,8 @@ local function next_wake_ups()
     if not wake_up then forget(session)
     elseif free > 0 and not redis.call('ZSCORE', group.busy, session) then
       reserve(session)
+      local level = math.floor(tonumber(redis.call('ZSCORE', group.waiting, session)) / LEVEL)
+      redis.call('ZADD', group.waiting, string.format('%.0f', level * LEVEL + now()), session)
       free = free - 1
       found[#found + 1] = wake_up
     end
@@ -126,12 +135,14 @@ end
 `,
   lock: `-- Locks a session for a job. Another job of the session may be in work in another lane: then the schedule of this wake-up
 -- is stored for the end of that work, and the script returns the milliseconds of the lock that are left. Returns 0 when
--- the session is locked, and -1 when the wake-up waits for a slot of its group.
+-- the session is locked, -1 when the wake-up waits for a slot of its group, and -2 when another worker has the job: the
+-- lock of this delivery has ended.
 --
 -- KEYS  1     lock          the lock of the session
 --       2     wanted        the wake-up of the session in another lane
 --       3     served        the highest ticket of the lane that a worker has taken
---       4-7   as in group-slots.lua
+--       4     job_lock      BullMQ's lock of the job
+--       5-8   as in group-slots.lua
 -- ARGV  1     job           the beginning of the value of the lock: a later delivery of the job has the session too
 --       2     token         the rest of the value
 --       3     milliseconds  of the lock
@@ -139,8 +150,9 @@ end
 --       5     ticket        of the job
 --       6-    as in group-slots.lua
 
-local lock, wanted, served = KEYS[1], KEYS[2], KEYS[3]
+local lock, wanted, served, job_lock = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local job, token, milliseconds, schedule, ticket = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+if redis.call('GET', job_lock) ~= token then return -2 end
 local held = redis.call('GET', lock)
 if held and string.sub(held, 1, #job) ~= job then
   redis.call('SET', wanted, schedule, 'PX', 86400000)
@@ -200,6 +212,32 @@ for number = 1, #KEYS / 2 do
   end
 end
 return lost
+`,
+  'share-settings': `-- Stores the settings of a worker, and sets the limits of its lanes for all workers, unless another worker that started
+-- later has done so. Returns the instant that counts as the start of the worker, or 0 when the other worker's hold.
+--
+-- KEYS  1    settings    the hash of the settings
+--       2..  the hash of BullMQ for each lane
+-- ARGV  1    started_at  in milliseconds since 1970; '' when the worker starts now
+--       2    now
+--       3    fields      the settings, as a list in JSON: a name and its value in turn
+--       4..  for each lane its concurrency, the maximum of its rate, and the milliseconds of it; '' for no limit
+
+local settings = KEYS[1]
+local started_at, now, fields = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
+local last = tonumber(redis.call('HGET', settings, 'startedAt') or '-1')
+if started_at and last >= started_at then return 0 end
+started_at = started_at or math.max(now, last + 1) -- clocks differ
+redis.call('HSET', settings, 'startedAt', string.format('%.0f', started_at), unpack(fields))
+local FIRST = 4
+for lane = 0, #KEYS - 2 do
+  local meta = KEYS[lane + 2]
+  for index, field in ipairs({ 'concurrency', 'max', 'duration' }) do
+    local limit = ARGV[FIRST + 3 * lane + index - 1]
+    if limit == '' then redis.call('HDEL', meta, field) else redis.call('HSET', meta, field, limit) end
+  end
+end
+return started_at
 `,
   'take-ticket': `-- Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
 -- many lanes, and -1 when the wake-up waits for a slot of its group.

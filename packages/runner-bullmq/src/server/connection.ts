@@ -20,6 +20,11 @@ export const CONNECTION = mustBe.required(
   mustBe.secret({ expected: `an object such as ${FORMS}`, accepts: mustBe.object.accepts }),
 );
 
+/** Accepts the forms of a node that ioredis accepts: an object, a port, or a URL. */
+function isNode(value: unknown): boolean {
+  return mustBe.object.accepts(value) || ['number', 'string'].includes(typeof value);
+}
+
 interface Members {
   readonly url?: string;
   readonly redis?: RedisOptions;
@@ -32,7 +37,7 @@ const checkMembers = optionsCheck<Members>(
   {
     url: mustBe.secret(mustBe.string),
     redis: mustBe.secret(mustBe.object),
-    cluster: mustBe.secret(mustBe.listOf('nodes such as { host, port }')),
+    cluster: mustBe.secret(mustBe.listOf('nodes such as { host, port }', isNode)),
     clusterOptions: mustBe.secret(mustBe.object),
   },
   { host: MOVED, port: MOVED, password: MOVED, username: MOVED, db: MOVED, tls: MOVED, sentinels: MOVED },
@@ -49,6 +54,14 @@ export function checkConnection(connection: BullmqConnection): void {
   const { url, redis, cluster, clusterOptions }: Members = checkMembers(connection);
   if ([url ?? redis, cluster].filter(Boolean).length !== 1 || (clusterOptions && !cluster))
     throw invalidArgument(`connection of BullmqEngine must be one of ${FORMS}.`, TypeError);
+  if (url !== undefined && !/^rediss?:$/i.test(protocolOf(url)))
+    throw invalidArgument(`url of connection of BullmqEngine must be a URL such as redis://localhost:6379.`);
+  if (cluster?.length === 0)
+    throw invalidArgument('cluster of connection of BullmqEngine must have a node, such as { host, port }.');
+  if (redis?.sentinels && (redis.sentinels.length === 0 || !redis.name))
+    throw invalidArgument(
+      'redis of connection of BullmqEngine must name the master of its sentinels: { sentinels: [{ host, port }], name }.',
+    );
   for (const options of [redis, clusterOptions, clusterOptions?.redisOptions]) {
     const name = SET_BY_ENGINE.find((option) => options && option in options);
     if (name !== undefined)
@@ -56,6 +69,11 @@ export function checkConnection(connection: BullmqConnection): void {
         `connection of BullmqEngine must not set ${name}: the engine sets it. Remove it.`,
       );
   }
+}
+
+/** Returns the protocol of a URL. An error would contain the URL, which can have a password. */
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : '';
 }
 
 /** Required by BullMQ: a command waits for the server instead of failing. */
@@ -87,8 +105,10 @@ export function checkPrefix(prefix: string, connection: BullmqConnection): void 
       `The prefix "${prefix}" has no hash tag, so a Cluster would spread the queue. Put a part in braces: "{${prefix}}".`,
     );
   }
-  const options = 'cluster' in connection ? connection.clusterOptions : connection.redis;
-  if (options && 'keyPrefix' in options && options.keyPrefix) {
+  const { url, redis, clusterOptions }: Members = connection;
+  const parameters = new URL(url ?? 'redis:').searchParams;
+  const options = [redis, clusterOptions, clusterOptions?.redisOptions];
+  if (parameters.has('keyPrefix') || options.some((each) => each && 'keyPrefix' in each && each.keyPrefix)) {
     throw invalidArgument(
       'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
     );

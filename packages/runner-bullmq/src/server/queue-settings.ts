@@ -1,6 +1,8 @@
 import { HoldfastError } from '@holdfast/core';
+import type { Instant } from '@holdfast/core';
 import type { GroupConcurrency } from '@holdfast/core/engine';
 import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
+import type { EngineScripts, LimitedLane } from '../scripts/engine-scripts.ts';
 import type { EngineClient } from './connection.ts';
 
 /** The settings that all workers of a queue should have in common. */
@@ -31,9 +33,20 @@ export class QueueSettings {
   private readonly client: EngineClient;
   private readonly location: QueueLocation;
   private readonly own: Readonly<Record<string, string>>;
+  private readonly scripts: EngineScripts;
+  private readonly settings: SharedSettings;
+  private startedAt: Instant | undefined;
+  private formerLanes: readonly string[] = [];
 
-  constructor(client: EngineClient, location: QueueLocation, settings: SharedSettings) {
+  constructor(
+    client: EngineClient,
+    scripts: EngineScripts,
+    location: QueueLocation,
+    settings: SharedSettings,
+  ) {
     this.client = client;
+    this.scripts = scripts;
+    this.settings = settings;
     this.location = location;
     this.own = textsOf(settings);
   }
@@ -49,8 +62,8 @@ export class QueueSettings {
    */
   async compare(): Promise<readonly string[]> {
     const { own } = this;
-    const { layout = null, ...stored } = await this.client.hgetall(this.location.key);
-    this.compareLayout(layout);
+    const stored = await this.client.hgetall(this.location.key);
+    this.compareLayout(stored['layout'] ?? null);
     return Object.keys(own).flatMap((member) => {
       const text = stored[member];
       if (text === undefined || text === own[member]) return [];
@@ -58,22 +71,25 @@ export class QueueSettings {
     });
   }
 
-  /** Returns the lanes to which the worker that started last gave limits. */
-  async limitedLanes(): Promise<readonly string[]> {
+  /** Sets the settings and the limits of a worker that starts. They hold for all workers. */
+  async start(): Promise<void> {
     const text = await this.client.hget(this.location.key, 'lanes');
-    return text === null ? [] : Object.keys(JSON.parse(text) as object);
+    const lanes = text === null ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+    this.formerLanes = Object.keys(lanes).filter((lane) => !Object.hasOwn(this.settings.lanes, lane));
+    this.startedAt = await this.share(undefined);
   }
 
-  /** Stores the settings of a worker that starts. */
-  async store(): Promise<void> {
-    await this.client.hset(this.location.key, { layout: LAYOUT, ...this.own });
+  /** Sets them again when the server has lost its data, unless a worker that started later has set its own. */
+  async restore(): Promise<void> {
+    if (this.startedAt !== undefined) await this.share(this.startedAt);
   }
 
-  /** Stores the settings again when the server has lost its data. Returns true then. */
-  async restore(): Promise<boolean> {
-    const isLost = (await this.client.hsetnx(this.location.key, 'layout', LAYOUT)) === 1;
-    if (isLost) await this.store();
-    return isLost;
+  /** A lane that has limits from the last worker, and none from this one, has none then. */
+  private share(startedAt: Instant | undefined): Promise<Instant> {
+    const own = Object.entries(this.settings.lanes);
+    const former = this.formerLanes.map((lane): LimitedLane => [lane, {}]);
+    const fields = Object.entries({ layout: LAYOUT, ...this.own }).flat();
+    return this.scripts.shareSettings([...own, ...former], fields, startedAt);
   }
 
   private compareLayout(layout: string | null): void {

@@ -84,6 +84,35 @@ test('a lane that was not used for a day makes room for another, and can be used
   for (const lock of taken) await finishes(lock);
 });
 
+test('a lane is never one too many for the worker: the server counts them', async () => {
+  const { prefix, add } = await openWakeUps();
+  for (let lane = 0; lane < 100; lane++) await add(`session ${lane}`, `lane ${lane}`);
+  await expect(add('more', 'one more')).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  const { take, finishes } = await openWakeUps({ prefix, lanes: { own: {}, other: {} } });
+  for (let lane = 0; lane < 100; lane++) await finishes(await take());
+});
+
+test('a job that another worker has by now is not worked on', async () => {
+  const slow = await openWakeUps(TIMES);
+  const abort = new AbortController();
+  const waited = slow.wakeUps.wait(abort.signal);
+  await slow.add('session');
+  await waited; // it has the job, and renews no lock before it takes it
+  const other = await openWakeUps({ ...TIMES, prefix: slow.prefix });
+  let lock: BullmqLock | undefined;
+  await until('the job is delivered again', async () => (lock = await other.wakeUps.take()) !== undefined);
+  const renewed = other.wakeUps.renew(lock ? [lock] : []);
+  expect(await slow.wakeUps.take()).toBeUndefined();
+  expect(await renewed).toEqual([]);
+  expect(await other.wakeUps.renew(lock ? [lock] : [])).toEqual([]);
+});
+
+test('a lock can last for a fraction of a millisecond more', async () => {
+  const { add, take } = await openWakeUps({ lockSeconds: 16.1 }); // 16100.000000000002 ms
+  await add('session');
+  expect((await take()).sessionId).toBe('session');
+});
+
 test('what waits in a lane is counted', async () => {
   const { wakeUps, add } = await openWakeUps({ lanes: { slow: {} } });
   const at = Date.now();
@@ -210,6 +239,18 @@ describe('a group with a limit of one', () => {
     await dead.add('b', ada);
     const alive = await limited({ ...TIMES, prefix: dead.prefix });
     expect((await drain(alive, 2)).toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('lets another session have the slot that a session of a paused lane does not use', async () => {
+    const { wakeUps, add, take } = await limited(TIMES);
+    await add('first', ada);
+    const first = await take();
+    await add('paused', { ...ada, lane: 'openai' });
+    await add('free', ada);
+    await wakeUps.finish(first, { wakeUps: [], pause: { lane: 'openai', until: Date.now() + 60_000 } });
+    let next: BullmqLock | undefined;
+    await until('a session has the slot', async () => (next = await wakeUps.take()) !== undefined);
+    expect(next?.sessionId).toBe('free');
   });
 
   test('renews the slots of its sessions', async () => {

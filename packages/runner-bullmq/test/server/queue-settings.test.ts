@@ -1,7 +1,7 @@
 import type { AdvanceResult } from '@holdfast/core/engine';
 import type { BullmqEngineOptions } from '@holdfast/runner-bullmq';
 import { Redis } from 'ioredis';
-import { RedisServer } from 'test-servers';
+import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openEngine } from '../support/bullmq-harness.ts';
 
@@ -68,6 +68,21 @@ test('an older worker does not bring its limits back', async () => {
   await older.backlog(); // reads the lanes again
   const redis = redisClient();
   expect(await redis.hget('{holdfast}:deployed.lane.openai:meta', 'concurrency')).toBe('20');
+});
+
+test('after the server has lost its data, the limits of the worker that started last hold again', async () => {
+  await start('lost', { lanes: { openai: { concurrency: 40 } } });
+  await start('lost', { lanes: { openai: { concurrency: 20 } } });
+  const redis = redisClient();
+  await redis.flushall();
+  const { engine, close } = openEngine({ url: server.url() }, { name: 'lost' });
+  onTestFinished(close);
+  await engine.wake('session', { lane: 'openai' });
+  const limit = (): Promise<string | null> => redis.hget('{holdfast}:lost.lane.openai:meta', 'concurrency');
+  await until('a limit holds', async () => (await limit()) !== null);
+  await until('the limit of the last worker holds', async () => (await limit()) === '20');
+  await engine.wake('another', { lane: 'a new lane' }); // all workers read the settings again
+  expect(await limit()).toBe('20');
 });
 
 test('a queue of another layout is refused, by workers and before the first wake-up', async () => {

@@ -93,7 +93,7 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const stop: EngineWorker['stop'] = async (stopOptions) => {
       const stopped = worker.stop(stopOptions);
       if (this.worker === worker && worker.isStopped) this.isServing = false;
-      onStop?.();
+      if (worker.isStopped) onStop?.();
       await stopped;
     };
     return { stop };

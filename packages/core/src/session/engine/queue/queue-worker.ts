@@ -38,6 +38,8 @@ const checkStopOptions = (options: StopOptions): StopOptions =>
 
 /** After so many turns, the worker lets timers and sockets run: a queue and a store in memory reply before them. */
 const TURNS_OF_MICROTASKS = 64;
+/** The longest time in milliseconds that a stop waits for a reply of the queue. */
+const TAKING_LIMIT = 5_000;
 /** The pause after the queue has failed. */
 const FAILURE_PAUSE = 1_000;
 /** The pause before a suspect session is taken again, while many others wait for their turn. */
@@ -56,6 +58,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private readonly renewal: LockRenewal<Lock>;
   private onSlot = (): void => undefined;
   private onIdle = (): void => undefined;
+  private endWait = (): void => undefined;
   private taking = Promise.resolve();
 
   constructor(parts: WorkerParts<Lock>) {
@@ -85,10 +88,19 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     this.stopController.abort(abort);
     for (const { abortController } of this.works.values()) abortController.abort(abort);
     this.onSlot();
-    const ended = this.taking.then(() => Promise.all([...this.works.values()].map((work) => work.ended)));
+    const ended = this.endOfTaking().then(() =>
+      Promise.all([...this.works.values()].map((work) => work.ended)),
+    );
     if (withinSeconds === undefined) return void (await ended);
     const pauseController = new AbortController();
     await Promise.race([ended, pause(this.parts.clock, withinSeconds * 1_000, pauseController.signal)]);
+    pauseController.abort();
+  }
+
+  /** Resolves when the worker takes no more sessions. A queue that does not reply must not hold up a stop. */
+  private async endOfTaking(): Promise<void> {
+    const pauseController = new AbortController();
+    await Promise.race([this.taking, pause(this.parts.clock, TAKING_LIMIT, pauseController.signal)]);
     pauseController.abort();
   }
 
@@ -108,9 +120,20 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private async takeSession(): Promise<void> {
     const { queue } = this.parts;
     const lock = await queue.take();
-    if (lock === undefined) return this.isStopped ? undefined : queue.wait(this.stopController.signal);
+    if (lock === undefined) return this.isStopped ? undefined : this.waitForSession();
     if (!this.isStopped && this.hasSlot()) return this.begin(lock);
     await queue.finish(lock, followUpOf(lock, YIELD, lock.dueAt ?? this.parts.clock.now()));
+  }
+
+  /** Waits until the queue may have a session, or until the worker can start none. */
+  private async waitForSession(): Promise<void> {
+    const { signal } = this.stopController;
+    const ended = new AbortController();
+    this.endWait = (): void => ended.abort();
+    signal.addEventListener('abort', this.endWait);
+    await this.parts.queue
+      .wait(ended.signal)
+      .finally(() => signal.removeEventListener('abort', this.endWait));
   }
 
   /** A suspect session takes no slot: it waits, has a process of its own, or must be alone in this process. */
@@ -182,7 +205,8 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     const { suspects } = this;
     if (suspects.waitingCount >= this.parts.concurrency) return this.sleep(ISOLATION_PAUSE);
     const turn = suspects.take(signal);
-    this.onSlot();
+    if (this.hasSlot()) this.onSlot();
+    else this.endWait(); // a session that the queue hands out now would wait without a renewal of its lock
     if (!(await turn)) return YIELD;
     const result = await this.advanceAlone(lock, signal);
     suspects.end();

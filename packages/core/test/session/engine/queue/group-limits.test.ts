@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createAgentLoop, InProcessEngine, MemorySessionStore, SessionRuntime } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
+import { groupLimits } from '@holdfast/core/engine';
 import type { GroupConcurrency, QueueEngine } from '@holdfast/core/engine';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -61,6 +62,22 @@ describe.each([
     const { most } = await loadOf((store) => engineOf(store, (owner) => (owner === 'ada' ? 3 : 1)));
     expect(most).toEqual({ ada: 3, ben: 1, all: 4 });
   });
+});
+
+test('a group for which the function fails has one slot, and holds up no other', async () => {
+  const warnings: string[] = [];
+  const limits = groupLimits(
+    (group) => {
+      if (group === 'ada') throw new Error('The plan of Ada is unknown.');
+      return group === 'ben' ? 0 : 5;
+    },
+    (warning) => warnings.push(warning),
+  );
+  expect(['ada', 'ben', 'eve', 'ada'].map((group) => limits?.(group))).toEqual([1, 1, 5, 1]);
+  expect(warnings).toEqual([
+    'groupConcurrency failed for the group "ada", which has one slot now: Error: The plan of Ada is unknown.',
+    'groupConcurrency failed for the group "ben", which has one slot now: RangeError: The result of groupConcurrency must be a whole number of at least 1, found number 0.',
+  ]);
 });
 
 test.each([0, 1.5, '2'])('%o is refused as groupConcurrency', (groupConcurrency) => {

@@ -74,13 +74,6 @@ describe('a group at its limit', () => {
     const turns = limited(['a1 x a', 'a2 x a', 'b1 x b', 'b2 x b'], (group) => (group === 'a' ? 2 : 1));
     expect(takeAll(turns)).toEqual(['a1', 'b1', 'a2']);
   });
-
-  test('is refused when the function returns no whole number from 1', () => {
-    const turns = limited(['a1 x a'], () => 0);
-    expect(() => turns.take(NOW)).toThrow(
-      'The result of groupConcurrency for the group "a" must be a whole number of at least 1',
-    );
-  });
 });
 
 describe('a lane', () => {

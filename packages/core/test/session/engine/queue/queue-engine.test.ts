@@ -370,6 +370,45 @@ test('a queue whose locks end must renew them', () => {
   expect(() => new QueueEngine(queue)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });
 
+test('a stop does not wait for a queue that does not reply', async () => {
+  const clock = manualClock();
+  const queue = Object.assign(new MemoryWakeUps(clock, {}), {
+    take: () => new Promise<never>(() => undefined),
+  });
+  const served = await new QueueEngine(queue, { clock }).serve(async () => FINISHED);
+  let isStopped = false;
+  const stopped = served.stop().then(() => (isStopped = true));
+  await settled();
+  expect(isStopped).toBe(false);
+  clock.advance(5_000);
+  await stopped;
+});
+
+test('a worker that can start no session ends its wait: the queue must hand out none', async () => {
+  const clock = manualClock();
+  const waits: AbortSignal[] = [];
+  class WaitedQueue extends MemoryWakeUps {
+    override async wait(signal: AbortSignal): Promise<void> {
+      waits.push(signal);
+      await super.wait(signal);
+    }
+  }
+  const engine = new QueueEngine(new WaitedQueue(clock, {}), { clock });
+  const advanced = Promise.withResolvers<AdvanceResult>();
+  const alone = Promise.withResolvers<AdvanceResult>();
+  const served = await engine.serve((_, options) =>
+    options?.suspects === 'alone' ? alone.promise : advanced.promise,
+  );
+  await engine.wake('a');
+  await settled();
+  expect(waits.at(-1)?.aborted).toBe(false);
+  advanced.resolve({ outcome: { type: 'isolate' }, wake: [] });
+  await settled();
+  expect(waits.at(-1)?.aborted).toBe(true);
+  alone.resolve(FINISHED);
+  await served.stop();
+});
+
 describe('an advance', () => {
   test('is traced by a queue that can', async () => {
     const clock = manualClock();
