@@ -48,8 +48,8 @@ const ALL: Scope = {
 };
 
 /**
- * What is stored in the middle of a save is what was stored before it. Between tools, sessions differ only by what they
- * wait for.
+ * A process that dies before a save leaves the same stored session as one that dies in the middle of it. At places where no
+ * tool is at work, the kind of a tool matters only when the session waits: for nothing, an approval or an answer.
  */
 const NEARLY_ALL: Scope = {
   ...ALL,

@@ -15,20 +15,15 @@ export interface Health {
 
 const LIMIT_SECONDS = 2;
 
-/** Looks whether the store and the queue reply in time. Health checks at the same time share the requests. */
+/** Looks whether the store and the queue reply in time. Health checks at the same time share one look. */
 export class Probe {
+  readonly look: () => Promise<Health> = shared(() => this.read());
   private readonly due: () => ReturnType<SessionStore['due']>;
   private readonly backlog: () => Promise<readonly LaneBacklog[] | undefined>;
-  private request: Promise<Health> | undefined;
 
   constructor(store: SessionStore, engine: WorkerEngine) {
     this.due = shared(() => store.due({ limit: 1 }));
     this.backlog = shared(async () => engine.backlog?.());
-  }
-
-  async look(): Promise<Health> {
-    this.request ??= this.read().finally(() => (this.request = undefined));
-    return this.request;
   }
 
   private async read(): Promise<Health> {
@@ -50,7 +45,10 @@ export class Probe {
   }
 }
 
-/** Returns a function that makes no request while one is pending: a server that is away must not be met by many at its return. */
+/**
+ * Returns a function whose callers share a request while it is pending. A server that was away must not receive all their
+ * requests when it is back.
+ */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined;
   return () => (pending ??= ask().finally(() => (pending = undefined)));

@@ -126,7 +126,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   async take(): Promise<BullmqLock | undefined> {
-    this.catchUpSometimes();
+    this.catchUpRegularly();
     await this.freeSlots();
     for (;;) {
       const next = await this.lanes.nextJob();
@@ -149,7 +149,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
 
   async renew(locks: readonly BullmqLock[]): Promise<readonly BullmqLock[]> {
     const held = locks.filter((lock) => !this.ending.has(lock));
-    const lost = new Set(await this.scripts.renew(held, wholeMilliseconds(this.lockSeconds)));
+    const lost = new Set(await this.scripts.renew(held));
     for (const lane of new Set(locks.map(({ laneQueue }) => laneQueue))) {
       const ofLane = locks.filter(({ laneQueue }) => laneQueue === lane);
       const ids = await lane.renew(ofLane.map(({ job }) => job));
@@ -189,9 +189,8 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   }
 
   private async start(): Promise<void> {
-    const { warnings } = await this.check();
-    for (const warning of warnings) this.options.onWarning(warning);
-    await this.settings.start();
+    const { warnings } = await queueReport(this.options.client);
+    for (const warning of [...warnings, ...(await this.settings.start())]) this.options.onWarning(warning);
     await this.subscriber.subscribe(this.names.changes);
     await this.lanes.open();
     await this.timers.open((wakeUp) => this.addDue(wakeUp));
@@ -204,7 +203,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     await this.settings.restore();
   }
 
-  private catchUpSometimes(): void {
+  private catchUpRegularly(): void {
     const now = Date.now();
     if (this.catchUpAt > now) return;
     this.catchUpAt = now + CATCH_UP_PAUSE;
@@ -236,7 +235,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const { id = '', token = '', priority } = job;
     const lockKey = `${laneQueue.queue.toKey(id)}:lock`;
     const facts = { lane: laneQueue.lane, id, token, priority, lockKey };
-    const outcome = await this.scripts.lock(wakeUp, facts, wholeMilliseconds(this.lockSeconds));
+    const outcome = await this.scripts.lock(wakeUp, facts);
     if (typeof outcome === 'object' && 'lockValue' in outcome) {
       const { sessionId, at: dueAt, isRouted, ...schedule } = wakeUp;
       const isRecovery = job.stalledCounter > deaths;

@@ -4,7 +4,7 @@ import { sessionKeyOf } from './queue-names.ts';
 import type { QueueNames, SlotKeys } from './queue-names.ts';
 
 /** More than any instant in milliseconds: sessions of a higher priority get a slot first. */
-const LEVEL = 2 ** 43;
+export const LEVEL = 2 ** 43;
 
 /** The last arguments of a script for a group without a limit. */
 const NO_LIMIT = ['', '', '', '', 0, 0] as const;
@@ -13,7 +13,8 @@ const NO_LIMIT = ['', '', '', '', 0, 0] as const;
 export class GroupSlots {
   private readonly names: QueueNames;
   private readonly limits: GroupLimits;
-  private readonly lockMilliseconds: number;
+  /** How long a lock and a slot last unless they are renewed. */
+  readonly lockMilliseconds: number;
 
   constructor(names: QueueNames, limits: GroupLimits, lockMilliseconds: number) {
     this.names = names;

@@ -36,7 +36,7 @@ const DRAIN_SECONDS = 2;
 export const ANY_NUMBER = 2 ** 31;
 /** The pause in milliseconds before a busy worker looks into an empty lane again. */
 const EMPTY_PAUSE = 100;
-/** Milliseconds after the last new job. */
+/** A lane to which this process has added no job for so many milliseconds is idle. */
 const QUIET = 60_000;
 /** BullMQ has not waited when it replies in less than this time in milliseconds. */
 const SOON = 50;

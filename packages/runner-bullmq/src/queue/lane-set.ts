@@ -64,10 +64,12 @@ export class LaneSet {
 
   /** Reads which lanes there are, and the ends of their pauses. */
   async refresh(): Promise<void> {
-    const lanes = await this.options.client.hgetall(this.names.lanes);
-    for (const [lane, pausedUntil] of Object.entries(lanes))
-      this.get(JSON.parse(lane) as string).pausedUntil = Number(pausedUntil);
-    await this.forgetOthers(new Set(Object.keys(lanes).map((lane) => JSON.parse(lane) as string)));
+    const members = Object.entries(await this.options.client.hgetall(this.names.lanes));
+    const lanes = new Map(
+      members.map(([member, pausedUntil]) => [JSON.parse(member) as string, pausedUntil]),
+    );
+    for (const [lane, pausedUntil] of lanes) this.get(lane).pausedUntil = Number(pausedUntil);
+    await this.forgetOthers(lanes);
     if (this.isOpen) for (const lane of this.all()) await lane.open();
     this.onChange();
   }
@@ -129,15 +131,17 @@ export class LaneSet {
   /** Forgets lanes without a job for a day. There may be a hundred names at a time, and any number over the years. */
   private async removeUnused(): Promise<void> {
     const { client, lanes: own } = this.options;
-    for (const member of await client.hkeys(this.names.lanes)) {
-      const lane = JSON.parse(member) as string;
-      if (Object.hasOwn(own, lane)) continue;
-      if (await this.scripts.removeLane(lane, this.get(lane).jobKeys, Date.now())) await this.drop(lane);
-    }
+    const lanes = (await client.hkeys(this.names.lanes)).map((member) => JSON.parse(member) as string);
+    const others = lanes.filter((lane) => !Object.hasOwn(own, lane));
+    await Promise.all(
+      others.map(async (lane) => {
+        if (await this.scripts.removeLane(lane, this.get(lane).jobKeys, Date.now())) await this.drop(lane);
+      }),
+    );
   }
 
   /** Closes the lanes that the server has forgotten, and of which this process has no job. */
-  private async forgetOthers(known: ReadonlySet<string>): Promise<void> {
+  private async forgetOthers(known: ReadonlyMap<string, unknown>): Promise<void> {
     for (const { lane, isIdle } of this.all())
       if (lane !== undefined && isIdle && !known.has(lane) && !Object.hasOwn(this.options.lanes, lane))
         await this.drop(lane);

@@ -112,7 +112,7 @@ export class EngineScripts {
    * Locks the session of a job, and takes a slot of its group. While a worker has the session in another lane, the
    * wake-up is stored for the end of that work.
    */
-  async lock(wakeUp: WakeUp, job: JobFacts, milliseconds: number): Promise<LockOutcome> {
+  async lock(wakeUp: WakeUp, job: JobFacts): Promise<LockOutcome> {
     const { sessionId, at: _at, ...schedule } = wakeUp;
     const { names, slots } = this;
     const sessionKey = sessionKeyOf(sessionId);
@@ -120,7 +120,8 @@ export class EngineScripts {
     const ofSession = [names.lockOf(sessionKey), names.wantedOf(sessionKey)];
     const keys = [...ofSession, served, job.lockKey, ...slots.keysOf(wakeUp.group)];
     const jobRef = JSON.stringify([job.lane ?? null, job.id]);
-    const args = [jobRef, job.token, milliseconds, JSON.stringify(schedule), ticketOf(job.priority)];
+    const ofLock = [jobRef, job.token, slots.lockMilliseconds];
+    const args = [...ofLock, JSON.stringify(schedule), ticketOf(job.priority)];
     const left = Number(await this.run('lock', keys, [...args, ...slots.argsOf(wakeUp)]));
     if (left === -2) return 'hasAnotherWorker';
     if (left === -1) return 'waitsForSlot';
@@ -128,10 +129,7 @@ export class EngineScripts {
   }
 
   /** Renews locks, and the slots of their sessions. Returns the locks that another worker has. */
-  async renew<Lock extends SessionLock>(
-    locks: readonly Lock[],
-    milliseconds: number,
-  ): Promise<readonly Lock[]> {
+  async renew<Lock extends SessionLock>(locks: readonly Lock[]): Promise<readonly Lock[]> {
     const { names, slots } = this;
     const keys = locks.flatMap(({ sessionKey, wakeUp: { group } }) => {
       const [busy] = slots.keysOf(group);
@@ -141,7 +139,8 @@ export class EngineScripts {
       lockValue,
       slots.isLimited(group) ? sessionKey : '',
     ]);
-    const lost = new Set((await this.run('renew', keys, [milliseconds, ...lockValues])) as number[]);
+    const args = [slots.lockMilliseconds, ...lockValues];
+    const lost = new Set((await this.run('renew', keys, args)) as number[]);
     return locks.filter((_, index) => lost.has(index + 1));
   }
 

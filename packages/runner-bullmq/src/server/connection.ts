@@ -48,7 +48,7 @@ const SET_BY_ENGINE = ['maxRetriesPerRequest', 'lazyConnect', 'replyMapping'];
 
 /**
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown or missing member, and for an option of ioredis that the
- * engine sets.
+ * engine sets or that changes its keys.
  */
 export function checkConnection(connection: BullmqConnection): void {
   const { url, redis, cluster, clusterOptions }: Members = checkMembers(connection);
@@ -62,7 +62,13 @@ export function checkConnection(connection: BullmqConnection): void {
     throw invalidArgument(
       'redis of connection of BullmqEngine must name the master of its sentinels: { sentinels: [{ host, port }], name }.',
     );
-  for (const options of [redis, clusterOptions, clusterOptions?.redisOptions]) {
+  const all = [redis, clusterOptions, clusterOptions?.redisOptions];
+  const hasKeyPrefix = all.some((options) => options && 'keyPrefix' in options && options.keyPrefix);
+  if (hasKeyPrefix || (url !== undefined && new URL(url).searchParams.has('keyPrefix')))
+    throw invalidArgument(
+      'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
+    );
+  for (const options of all) {
     const name = SET_BY_ENGINE.find((option) => options && option in options);
     if (name !== undefined)
       throw invalidArgument(
@@ -95,22 +101,11 @@ export function connect(connection: BullmqConnection): EngineClient {
   return 'url' in connection ? new Redis(connection.url, options) : new Redis(options);
 }
 
-/**
- * @throws RangeError `ARGUMENT_INVALID` when the keys of one engine could be on different nodes of a Cluster, or when ioredis
- * would change the keys.
- */
+/** @throws RangeError `ARGUMENT_INVALID` when the keys of one engine could be on different nodes of a Cluster. */
 export function checkPrefix(prefix: string, connection: BullmqConnection): void {
   if ('cluster' in connection && !/\{[^}]+\}/u.test(prefix)) {
     throw invalidArgument(
       `The prefix "${prefix}" has no hash tag, so a Cluster would spread the queue. Put a part in braces: "{${prefix}}".`,
-    );
-  }
-  const { url, redis, clusterOptions }: Members = connection;
-  const parameters = new URL(url ?? 'redis:').searchParams;
-  const options = [redis, clusterOptions, clusterOptions?.redisOptions];
-  if (parameters.has('keyPrefix') || options.some((each) => each && 'keyPrefix' in each && each.keyPrefix)) {
-    throw invalidArgument(
-      'BullMQ does not work with keyPrefix of ioredis. Set the option "prefix" of the engine instead.',
     );
   }
 }

@@ -61,22 +61,16 @@ export class QueueSettings {
    * @throws HoldfastError `QUEUE_UNSUITABLE`, as `checkLayout`.
    */
   async compare(): Promise<readonly string[]> {
-    const { own } = this;
-    const stored = await this.client.hgetall(this.location.key);
-    this.compareLayout(stored['layout'] ?? null);
-    return Object.keys(own).flatMap((member) => {
-      const text = stored[member];
-      if (text === undefined || text === own[member]) return [];
-      return `The last worker that started on the queue "${this.location.name}" has ${member} ${text}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`;
-    });
+    return this.differences(await this.read());
   }
 
-  /** Sets the settings and the limits of a worker that starts. They hold for all workers. */
-  async start(): Promise<void> {
-    const text = await this.client.hget(this.location.key, 'lanes');
-    const lanes = text === null ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+  /** Sets the settings and the limits of a worker that starts. They hold for all workers. Returns and throws as `compare`. */
+  async start(): Promise<readonly string[]> {
+    const stored = await this.read();
+    const lanes = JSON.parse(stored['lanes'] ?? '{}') as object;
     this.formerLanes = Object.keys(lanes).filter((lane) => !Object.hasOwn(this.settings.lanes, lane));
     this.startedAt = await this.share(undefined);
+    return this.differences(stored);
   }
 
   /** Sets them again when the server has lost its data, unless a worker that started later has set its own. */
@@ -90,6 +84,21 @@ export class QueueSettings {
     const former = this.formerLanes.map((lane): LimitedLane => [lane, {}]);
     const fields = Object.entries({ layout: LAYOUT, ...this.own }).flat();
     return this.scripts.shareSettings([...own, ...former], fields, startedAt);
+  }
+
+  private async read(): Promise<Readonly<Record<string, string>>> {
+    const stored = await this.client.hgetall(this.location.key);
+    this.compareLayout(stored['layout'] ?? null);
+    return stored;
+  }
+
+  private differences(stored: Readonly<Record<string, string>>): readonly string[] {
+    const { own } = this;
+    return Object.keys(own).flatMap((member) => {
+      const text = stored[member];
+      if (text === undefined || text === own[member]) return [];
+      return `The last worker that started on the queue "${this.location.name}" has ${member} ${text}, and this one has ${own[member]}. ${ADVICE[member] ?? ''}`;
+    });
   }
 
   private compareLayout(layout: string | null): void {

@@ -110,7 +110,7 @@ test('a delivery of a job that another worker has by now does not get the lock o
     token: 'earlier',
     lockKey: `${laneQueue.queue.toKey(id)}:lock`,
   };
-  expect(await scripts.lock(wakeUp, earlier, 30_000)).toBe('hasAnotherWorker');
+  expect(await scripts.lock(wakeUp, earlier)).toBe('hasAnotherWorker');
   expect(await wakeUps.renew([lock])).toEqual([]);
 });
 

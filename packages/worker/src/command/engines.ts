@@ -50,14 +50,14 @@ async function openBullmq(
     onWarning: (warning: string) => log('warn', warning),
     onError: (error: unknown) => log('error', 'The connection of the queue failed.', errorFields(error)),
     connection: { url: queue },
-    storeName: placeOf(store),
+    storeName: withoutSecrets(store),
     ...options,
   });
   return { engine, close: () => engine.close() };
 }
 
-/** Returns a URL without its secrets. */
-function placeOf(store: string): string {
+/** Returns a URL without its user, password and parameters. */
+function withoutSecrets(store: string): string {
   if (!URL.canParse(store)) return store;
   const { protocol, host, pathname } = new URL(store);
   return `${protocol}//${host}${pathname}`;

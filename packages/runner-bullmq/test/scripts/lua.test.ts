@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { LEVEL } from '../../src/queue/group-slots.ts';
+import { LUA } from '../../src/scripts/lua.ts';
+
+test('a level of priority has the same size in the script as in the order that it gets', () => {
+  expect(LUA['group-slots']).toContain(`\nlocal LEVEL = ${LEVEL} --`);
+});
