@@ -78,3 +78,4 @@ export { runWorkerProcess } from './engine/worker-process.ts';
 export type { WorkerProcess } from './engine/worker-messages.ts';
 export type { ConformanceTest } from './conformance-test.ts';
 export type { Closable, Harness } from './harness.ts';
+export type { WaitTimes } from './waiting.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { setImmediate, setTimeout } from 'node:timers/promises';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChannelEntry, ChannelNotification, SessionChannel } from '@holdfast/core/channel';
 import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
+import { Waiting } from '../waiting.ts';
+import type { WaitTimes } from '../waiting.ts';
 
 /** A channel, and the function that removes it. A case may have closed the channel before. */
 export interface ChannelUnderTest extends Closable {
@@ -14,7 +15,7 @@ export interface ChannelUnderTest extends Closable {
 export type CreateChannel = () => Promise<ChannelUnderTest>;
 
 /** The abilities of a harness for channels. Cases that need a missing ability are skipped. */
-export interface ChannelAbilities {
+export interface ChannelAbilities extends WaitTimes {
   /** The channel transports tails: its capability `tail` is `deltas`. */
   readonly tail?: boolean | undefined;
   /** Creates another channel on the transport of the channel that `create` created last, as another process does. */
@@ -27,9 +28,8 @@ export interface ChannelAbilities {
    */
   readonly disconnect?: (() => Promise<void>) | undefined;
   /**
-   * The approximate time in milliseconds until a published batch arrives, such as the interval of a poll. Cases wait up
-   * to 500 times as long for an expected event, and 25 times as long to see that an event does not happen. The default is
-   * 0: then cases wait for turns of the event loop. Cases of `reopen` have turns of at least 2 ms.
+   * The approximate time in milliseconds until a published batch arrives, such as the interval of a poll. Cases wait 25
+   * times as long to see that an event does not happen. The default is 0: then cases wait for turns of the event loop. Cases of `reopen` have turns of at least 2 ms.
    */
   readonly turnMilliseconds?: number | undefined;
 }
@@ -44,6 +44,7 @@ export const checkChannelHarness = optionsCheck<ChannelHarness>('the harness of 
   drop: mustBe.function,
   disconnect: mustBe.function,
   turnMilliseconds: mustBe.number(0),
+  waitSeconds: mustBe.number(0),
 });
 
 /** The part of the contract that a case belongs to. */
@@ -99,9 +100,6 @@ export interface ChannelContext {
   readonly quiet: () => Promise<void>;
 }
 
-const TURNS_FOR_WHAT_MUST = 500;
-const TURNS_FOR_WHAT_MUST_NOT = 25;
-
 /** Creates a case. It ends by aborting its subscriptions and removing its listeners. */
 export function channelCase(
   name: string,
@@ -126,11 +124,12 @@ export function channelCase(
 /** The state of one run of a case. */
 class Stage {
   readonly context: Omit<ChannelContext, 'channel'>;
-  private readonly turnMilliseconds: number;
+  private readonly waiting: Waiting;
   private readonly ends: (() => void)[] = [];
 
   constructor(abilities: ChannelAbilities, shortestTurn: number) {
-    this.turnMilliseconds = Math.max(abilities.turnMilliseconds ?? 0, shortestTurn);
+    const waiting = new Waiting(abilities, shortestTurn);
+    this.waiting = waiting;
     this.context = {
       abilities,
       reopen: async () => {
@@ -139,8 +138,8 @@ class Stage {
       },
       subscribed: (channel, sessionId) => this.subscribed(channel, sessionId),
       notified: (channel, sessionId) => this.notified(channel, sessionId),
-      until: (what, holds) => this.until(what, holds),
-      quiet: () => this.quiet(),
+      until: (what, holds) => waiting.until(what, holds),
+      quiet: () => waiting.quiet(),
     };
   }
 
@@ -168,29 +167,13 @@ class Stage {
   private async notified(channel: SessionChannel, sessionId: string): Promise<ChannelNotification[]> {
     const all: ChannelNotification[] = [];
     this.ends.push(channel.onNotification(sessionId, (notification) => all.push(notification)));
-    await this.until('a notification arrives', async () => {
+    await this.waiting.until('a notification arrives', async () => {
       await channel.notify(sessionId, { type: 'look', executionId: READY });
       return all.length > 0;
     });
-    await this.quiet();
+    await this.waiting.quiet();
     all.length = 0;
     return all;
-  }
-
-  private turn(): Promise<void> {
-    return this.turnMilliseconds > 0 ? setTimeout(this.turnMilliseconds) : setImmediate();
-  }
-
-  private async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let turn = 0; turn < TURNS_FOR_WHAT_MUST; turn++) {
-      if (await holds()) return;
-      await this.turn();
-    }
-    assert.fail(`Expected, but did not happen: ${what}.`);
-  }
-
-  private async quiet(): Promise<void> {
-    for (let turn = 0; turn < TURNS_FOR_WHAT_MUST_NOT; turn++) await this.turn();
   }
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { setImmediate, setTimeout } from 'node:timers/promises';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
 import type { ExecutionEngine, EngineWorker, ServeOptions } from '@holdfast/core/engine';
 import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
+import { Waiting } from '../waiting.ts';
+import type { WaitTimes } from '../waiting.ts';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
 import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
@@ -21,7 +22,7 @@ export interface EngineUnderTest extends Closable {
 export type CreateEngine = (clock: Clock) => Promise<EngineUnderTest>;
 
 /** The abilities of a harness for engines. Cases that need a missing ability are skipped. */
-export interface EngineAbilities {
+export interface EngineAbilities extends WaitTimes {
   /**
    * Creates another engine on the storage of the engine that `create` created last, as another process does. The
    * case may still use the first engine, or a worker of it, at the same time.
@@ -44,10 +45,9 @@ export interface EngineAbilities {
    */
   readonly clock?: boolean | undefined;
   /**
-   * The approximate time in milliseconds from a wake-up to the start of the advance. Cases wait up to 500 times as long
-   * for an expected event, and 25 times as long to see that an event does not happen. The default is 0, for an engine
-   * that works in this process: then cases wait for turns of the event loop. Cases of `reopen` have turns of
-   * at least 2 ms, and cases of `processes` of at least 10 ms.
+   * The approximate time in milliseconds from a wake-up to the start of the advance. Cases wait 25 times as long to see
+   * that an event does not happen. The default is 0, for an engine that works in this process: then cases wait for turns
+   * of the event loop. Cases of `reopen` have turns of at least 2 ms, and cases of `processes` of at least 10 ms.
    */
   readonly turnMilliseconds?: number | undefined;
 }
@@ -65,6 +65,7 @@ export const checkEngineHarness = optionsCheck<EngineHarness>('the harness of an
   processes: mustBe.function,
   reopen: mustBe.function,
   turnMilliseconds: mustBe.number(0),
+  waitSeconds: mustBe.number(0),
 });
 
 /** The part of the contract that a case belongs to. */
@@ -145,8 +146,6 @@ export interface EngineContext extends RecordedEngine {
   readonly quiet: () => Promise<void>;
 }
 
-const TURNS_FOR_WHAT_MUST = 500;
-const TURNS_FOR_WHAT_MUST_NOT = 25;
 const TURNS_TILL_SOON = 40;
 
 /** The shortest turn in milliseconds of a case with this ability: another engine needs time to see a wake-up. */
@@ -182,7 +181,7 @@ class Stage {
   private readonly clock: EngineClock;
   private readonly abilities: EngineAbilities;
   private readonly advances: RecordedAdvances;
-  private readonly turnMilliseconds: number;
+  private readonly waiting: Waiting;
   private readonly served: EngineWorker[] = [];
   private readonly reopened: EngineUnderTest[] = [];
   private readonly processes: RemoteWorker[] = [];
@@ -197,23 +196,23 @@ class Stage {
   ) {
     this.clock = clock;
     this.abilities = abilities;
-    this.turnMilliseconds = Math.max(abilities.turnMilliseconds ?? 0, SHORTEST_TURN[needs ?? 'clock']);
+    this.waiting = new Waiting(abilities, SHORTEST_TURN[needs ?? 'clock']);
     this.advances = new RecordedAdvances(clock);
-    const { advances } = this;
+    const { advances, waiting } = this;
     this.context = {
       ...this.recorded(engine),
       clock,
-      soon: clock === machineClock ? TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds) : 60_000,
+      soon: clock === machineClock ? TURNS_TILL_SOON * Math.max(1, waiting.turnMilliseconds) : 60_000,
       lock: (abilities.lockSeconds ?? 30) * 1_000,
       looks: (sessionId) => (sessionId === undefined ? advances.looks : advances.of(sessionId)),
       reopen: () => this.reopen(),
       startProcess: () => this.startProcess(),
       errors: () => this.errors,
       gate: () => this.gate(),
-      until: (what, holds) => this.until(what, holds),
+      until: (what, holds) => waiting.until(what, holds),
       ended: (what, promise) => this.ended(what, promise),
-      turn: () => this.turn(),
-      quiet: () => this.quiet(),
+      turn: () => waiting.turn(),
+      quiet: () => waiting.quiet(),
     };
   }
 
@@ -227,7 +226,7 @@ class Stage {
     for (const { resolve } of this.gates) resolve();
     for (const worker of this.processes) worker.kill();
     const stops = Promise.allSettled(this.served.map((served) => served.stop()));
-    await Promise.race([stops, this.quiet()]);
+    await Promise.race([stops, this.waiting.quiet()]);
     for (const { close } of this.reopened) await close();
   }
 
@@ -266,27 +265,11 @@ class Stage {
     return gate;
   }
 
-  private turn(): Promise<void> {
-    return this.turnMilliseconds > 0 ? setTimeout(this.turnMilliseconds) : setImmediate();
-  }
-
-  private async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (let turn = 0; turn < TURNS_FOR_WHAT_MUST; turn++) {
-      if (await holds()) return;
-      await this.turn();
-    }
-    assert.fail(`Expected, but did not happen: ${what}.`);
-  }
-
   private async ended<T>(what: string, promise: Promise<T>): Promise<T> {
     let hasEnded = false;
-    const tooLong = this.until(what, () => hasEnded).then(() => promise);
+    const tooLong = this.waiting.until(what, () => hasEnded).then(() => promise);
     return Promise.race([promise, tooLong]).finally(() => {
       hasEnded = true;
     });
-  }
-
-  private async quiet(): Promise<void> {
-    for (let turn = 0; turn < TURNS_FOR_WHAT_MUST_NOT; turn++) await this.turn();
   }
 }

@@ -27,6 +27,7 @@ function harnessOf(defect: Defect, isShared: boolean): ChannelHarness {
     create: async () => broken((last = new MemorySessionChannel())),
     ...(isShared && { reopen: async () => broken(last.connect()) }),
     tail: true,
+    waitSeconds: 0,
   };
 }
 

@@ -32,7 +32,7 @@ function memoryHarness({ hasChannel }: { readonly hasChannel: boolean }) {
   return { create, reopen, clock: hasChannel, lockSeconds };
 }
 
-const withChannel = engineTests(memoryHarness({ hasChannel: true }));
+const withChannel = engineTests({ ...memoryHarness({ hasChannel: true }), waitSeconds: 0 });
 const isByDesign = (name: string): boolean => Object.hasOwn(FAILED_BY_DESIGN, name);
 /** Two workers may pass such a case by chance. */
 const isLuck = (name: string): boolean => /^sharing: \w+ take turns/.test(name);

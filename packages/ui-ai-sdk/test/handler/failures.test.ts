@@ -4,6 +4,7 @@ import type { Driver } from '@holdfast/core/driver';
 import { describe, expect, test, vi } from 'vitest';
 import { messageBody, requestOf, send } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 /** A driver that fails as long as it has errors, and then answers. */
 function failingDriver(...errors: Error[]): Driver {
@@ -15,8 +16,6 @@ function failingDriver(...errors: Error[]): Driver {
     },
   };
 }
-
-const PATIENCE = { timeout: 20_000 };
 
 const outOfOrder = () => new HoldfastError('MODEL_OUT_OF_ORDER', 'The model is out of order.');
 const invalidKey = () => new DriverError('authentication', 'The key is invalid.');
@@ -40,9 +39,7 @@ describe('a response that fails', () => {
     await chat.sendMessage({ text: 'And now?' });
     await vi.waitFor(
       () => expect(chat.lastMessage?.parts.at(-1)).toMatchObject({ text: 'Take the train.' }),
-      {
-        timeout: 20_000,
-      },
+      PATIENCE,
     );
   });
 
@@ -97,7 +94,7 @@ describe('a copy', () => {
     await using world = await chatWorld({ driver: failingDriver() });
     await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'How?') });
     await send(world.handler, 'POST', '/c1/fork', { body: { chatId: 'copy', messageId: 'm1' } });
-    await vi.waitFor(async () => expect(await world.saved('copy')).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await world.saved('copy')).toHaveLength(2), PATIENCE);
   });
 
   test('does not replace a chat', async () => {

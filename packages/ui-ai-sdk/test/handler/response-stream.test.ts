@@ -7,6 +7,7 @@ import type { UIMessageChunk } from 'ai';
 import { expect, test, vi } from 'vitest';
 import { messageBody, requestOf, send } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';
+import { PATIENCE } from '../support/patience.ts';
 import { TestChat } from '../support/test-chat.ts';
 
 test('a long text comes in small pieces, and each character as a whole', async () => {
@@ -44,8 +45,8 @@ test('a page with the default transport decides, and its message continues', asy
     const part = chat.messages.at(-1)?.parts[index];
     if (!part || !('approval' in part)) throw new Error('The call does not wait for approval.');
     await chat.addToolApprovalResponse({ id: part.approval?.id ?? '', approved: true });
-    await vi.waitFor(() => expect(chat.status).toBe('ready'));
-    await vi.waitFor(async () => expect(chat.messages).toEqual(await world.saved('c1')));
+    await vi.waitFor(() => expect(chat.status).toBe('ready'), PATIENCE);
+    await vi.waitFor(async () => expect(chat.messages).toEqual(await world.saved('c1')), PATIENCE);
   }
   expect(chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ text: 'It is paid.' });
 });
@@ -82,7 +83,7 @@ test('a page learns that its chat was deleted before the response has begun', as
   await begun.promise;
   await page.transport.delete('c1');
   await sent;
-  await vi.waitFor(() => expect(page.chat.messages).toEqual([]));
+  await vi.waitFor(() => expect(page.chat.messages).toEqual([]), PATIENCE);
   expect((await world.runtime.list()).sessions).toEqual([]);
 });
 

@@ -2,8 +2,8 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import type { UIMessage } from 'ai';
 import { expect, test, vi } from 'vitest';
 import { chatWorld } from '../support/chat-world.ts';
+import { PATIENCE } from '../support/patience.ts';
 
-const PATIENCE = { timeout: 20_000 };
 const texts = (messages: readonly UIMessage[]) => messages.map(({ role }) => role);
 
 test('a page that was refused says so, and follows its chat when it is accepted', async () => {

@@ -5,6 +5,7 @@ import type { UIMessage } from 'ai';
 import { expect, test, vi } from 'vitest';
 import { chatWorld } from '../support/chat-world.ts';
 import type { TestPage } from '../support/chat-world.ts';
+import { PATIENCE } from '../support/patience.ts';
 
 const textsOf = (messages: readonly UIMessage[]): string[] =>
   messages.map(
@@ -14,7 +15,7 @@ const textsOf = (messages: readonly UIMessage[]): string[] =>
 
 /** Waits until a page shows what is expected. */
 async function shows(page: TestPage, texts: readonly string[]): Promise<void> {
-  await vi.waitFor(() => expect(textsOf(page.chat.messages)).toEqual(texts), { timeout: 5_000, interval: 5 });
+  await vi.waitFor(() => expect(textsOf(page.chat.messages)).toEqual(texts), PATIENCE);
 }
 
 test('a message is answered, and both pages of the chat show the same', async () => {
@@ -39,7 +40,7 @@ test('a page waits for the first message of its chat, without an error in its co
     return response;
   };
   const idle = world.page('c1', {}, { fetch: recorded });
-  await vi.waitFor(() => expect(statuses).toHaveLength(2), { timeout: 5_000, interval: 5 }); // load and watch
+  await vi.waitFor(() => expect(statuses).toHaveLength(2), PATIENCE); // load and watch
   const { chat } = world.page('c1');
   await chat.sendMessage({ text: 'How do I get to Flåm?' });
   await shows(idle, textsOf(chat.messages));
@@ -65,8 +66,8 @@ test('an approval in the page lets the tool run', async () => {
   expect(part).toMatchObject({ type: 'tool-pay', state: 'approval-requested' });
   const { approval } = part as { approval: { id: string } };
   await chat.addToolApprovalResponse({ id: approval.id, approved: true });
-  await vi.waitFor(() => expect(chat.status).toBe('ready'));
-  await vi.waitFor(() => expect(textsOf(chat.messages).at(-1)).toContain('It is paid.'));
+  await vi.waitFor(() => expect(chat.status).toBe('ready'), PATIENCE);
+  await vi.waitFor(() => expect(textsOf(chat.messages).at(-1)).toContain('It is paid.'), PATIENCE);
   expect(paid).toEqual(['paid']);
   expect(chat.messages).toEqual(await world.saved('c1'));
 });
@@ -197,10 +198,10 @@ test('a page that reads a response holds no other connection', async () => {
   const page = world.page('c1', {}, { fetch: counted });
   for (const gate of gates) {
     const sent = page.chat.sendMessage({ text: 'How?' });
-    await vi.waitFor(() => expect([page.chat.status, openWatches()]).toEqual(['submitted', 0]));
+    await vi.waitFor(() => expect([page.chat.status, openWatches()]).toEqual(['submitted', 0]), PATIENCE);
     gate.resolve();
     await sent;
-    await vi.waitFor(() => expect(openWatches()).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(openWatches()).toBe(1), PATIENCE);
   }
 });
 
