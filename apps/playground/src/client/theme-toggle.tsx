@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useLayoutEffect, useState } from 'react';
 
 const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
@@ -7,7 +7,8 @@ const key = 'holdfast-theme';
 /** Light, dark, or as the system says; kept in this browser. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>(readTheme);
-  useEffect(() => {
+  // Before the browser paints: a page in the theme of the system would flash.
+  useLayoutEffect(() => {
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
     localStorage.setItem(key, theme);

@@ -58,7 +58,7 @@ const page = `<!doctype html>
 <title>Holdfast playground</title>
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="/app.css">
-<script type="module" src="/app.js"></script>
+<script type="module" blocking="render" src="/app.js"></script>
 </head>
 <body>
 <div id="root"></div>
