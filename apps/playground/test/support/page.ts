@@ -16,7 +16,11 @@ export async function openPage(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1400, height: 900 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
   return openTab(await context.newPage(), url);
 }
 
