@@ -1,3 +1,3 @@
 import { project } from '../../vitest.base.ts';
 
-export default project('store-sqlite');
+export default project('store-sqlite', { sharesModules: true });

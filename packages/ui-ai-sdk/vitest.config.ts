@@ -1,3 +1,3 @@
 import { project } from '../../vitest.base.ts';
 
-export default project('ui-ai-sdk');
+export default project('ui-ai-sdk', { sharesModules: true });

@@ -300,7 +300,8 @@ describe('a yield leaves the execution in progress, and another run completes it
     );
     const worked = state.execution?.workedSeconds ?? 0;
     expect(worked).toBeGreaterThan(0);
-    const after = await observe({ state, script: ['Hi.'], tools, clock: steppedClock(1_000_000) });
+    const later = (state.execution?.startedAt ?? 0) + 1_000_000;
+    const after = await observe({ state, script: ['Hi.'], tools, clock: steppedClock(later) });
     expect(after.state.execution?.workedSeconds).toBeLessThan(worked + 1);
     expect(after.state.executionDuration).toBeGreaterThan(900);
   });
