@@ -4,6 +4,7 @@ import { createAgentLoop, InProcessEngine, SessionRuntime, textOf, tool } from '
 import type { AgentLoop } from '@holdfast/core';
 import type { Advance, ServeOptions } from '@holdfast/core/engine';
 import { IsolatedProcess, serveIsolated, sweep } from '@holdfast/core/engine';
+import { openQueue } from './engine/queue.ts';
 import { serveQueue } from './engine/serve-queue.ts';
 import { Journal } from './journal.ts';
 import { STORES } from './stores.ts';
@@ -83,10 +84,9 @@ async function serve(): Promise<void> {
   const leaving = new AbortController();
   process.stdin.resume().once('end', () => leaving.abort());
   if (ENGINE === 'bullmq') {
-    const { openQueue } = await import('./engine/queue.ts');
     const times = { sweepSeconds: Number(SWEEP_SECONDS), stopSeconds: 10 };
     await serveQueue(
-      { engine: openQueue(QUEUE), store: runtime.store, advance, ...times, ...options },
+      { engine: await openQueue(QUEUE), store: runtime.store, advance, ...times, ...options },
       leaving.signal,
     );
   } else await serveInMemory(options, leaving.signal);

@@ -11,6 +11,7 @@ import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import { payer, planOf } from './agent.ts';
 import type { Account } from './agent.ts';
 import { parent } from './engine/parent.ts';
+import { openQueue } from './engine/queue.ts';
 import { rest } from './engine/rest.ts';
 import { serveQueue } from './engine/serve-queue.ts';
 import { Faults } from './faults.ts';
@@ -36,8 +37,7 @@ const without = (WITHOUT || undefined) as Protection | undefined;
 
 const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
-/** A process loads BullMQ only when it uses it: it starts in half of the time without. */
-const queue = ENGINE === 'bullmq' ? (await import('./engine/queue.ts')).openQueue(QUEUE) : undefined;
+const queue = ENGINE === 'bullmq' ? await openQueue(QUEUE) : undefined;
 const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
 
 function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {

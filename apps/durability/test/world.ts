@@ -31,13 +31,13 @@ export class World {
   private readonly init: WorldInit;
   private readonly engine: BullmqEngine | undefined;
 
-  private constructor(store: SessionStore, folder: string, init: WorldInit) {
+  private constructor(store: SessionStore, folder: string, init: WorldInit, engine?: BullmqEngine) {
     this.store = store;
     this.folder = folder;
     this.init = init;
     this.journal = new Journal(init.journal);
     this.runtime = new SessionRuntime({ store, agents: {} });
-    this.engine = init.queue === undefined ? undefined : openQueue(init.queue);
+    this.engine = engine;
     const wake = (sessionId: string): Promise<void> => this.wake(sessionId);
     this.people = new People({ store, runtime: this.runtime, journal: this.journal, wake });
   }
@@ -48,7 +48,13 @@ export class World {
     const location = await newLocation(folder);
     const store = await STORES[name]?.(location);
     if (store === undefined) throw new Error(`There is no store "${name}".`);
-    return new World(store, folder, { store: name, location, journal: join(folder, 'journal'), queue });
+    const engine = queue === undefined ? undefined : await openQueue(queue);
+    return new World(
+      store,
+      folder,
+      { store: name, location, journal: join(folder, 'journal'), queue },
+      engine,
+    );
   }
 
   /** True when workers learn from a queue of the work, and this process decides for people. */
