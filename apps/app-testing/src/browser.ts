@@ -1,13 +1,12 @@
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 
-/**
- * Features of the browser that tests need not: each window would render its address bar as two pages, and take seconds to
- * open. The list replaces the one of Playwright, so it repeats what speaks to servers of the vendor or changes addresses.
- */
-const WITHOUT = [
+/** Features of the browser that are off in tests. The switch replaces the one that Playwright passes. */
+const DISABLED_FEATURES = [
+  // Each window renders the suggestions of its address bar as two pages, which takes a second of processor time.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
+  // Playwright disables these as well: they send requests to other servers, change addresses or delay the first paint.
   'AimEnabled',
   'DialMediaRouteProvider',
   'HttpsUpgrades',
@@ -30,7 +29,7 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
       '--no-sandbox',
       '--no-first-run',
       ...quiet,
-      `--disable-features=${WITHOUT.join(',')}`,
+      `--disable-features=${DISABLED_FEATURES.join(',')}`,
     ],
   });
 }

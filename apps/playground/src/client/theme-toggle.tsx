@@ -7,7 +7,7 @@ const key = 'holdfast-theme';
 /** Light, dark, or as the system says; kept in this browser. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>(readTheme);
-  // Before the browser paints: a page in the theme of the system would flash.
+  // An effect after the first paint would show the theme of the system for a moment.
   useLayoutEffect(() => {
     if (theme === 'system') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;

@@ -206,7 +206,6 @@ describe.skipIf(isWithoutChromium).concurrent('the page', { timeout: PAGE_TIMEOU
     const { page, complaints } = await open({
       colorScheme,
       viewport: { width, height: 844 },
-      reducedMotion: 'reduce',
     });
     expect(await seriousViolations(page)).toEqual([]);
     await example(page, 'what is 17 * 23? remember it').click();

@@ -10,7 +10,7 @@ export interface OpenPage {
 /** The time limit of a test with a browser, in milliseconds. */
 export const PAGE_TIMEOUT = 300_000;
 
-/** Opens a page in a browser profile of its own. */
+/** Opens a page in a browser profile of its own. Nothing moves on it, because each frame costs time. */
 export async function openPage(
   browser: Browser,
   url: string,
