@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { mustBe } from '@holdfast/core/engine';
+import type { OptionChecks } from '@holdfast/core/engine';
 
-/** How long cases wait. */
+/** The abilities of a harness that say how long its cases wait. */
 export interface WaitTimes {
   /**
-   * The approximate time in milliseconds until what was started can be seen. Cases wait 25 times as long to see that an
-   * event does not happen. The default is 0, for what works in this process: then cases wait for turns of the event loop.
+   * The approximate time in milliseconds from a call to the event that it causes. Cases wait 25 times as long to see that
+   * an event does not happen. The default is 0, for a subject in this process: then cases wait for turns of the event loop.
    */
   readonly turnMilliseconds?: number | undefined;
   /**
-   * The seconds after which a case fails that waits for an expected event. It waits for at least 500 turns, too. The
-   * default is 20 for turns in milliseconds, because a busy machine delays events; only a case that fails takes so long.
-   * The default is 0 for turns of the event loop.
+   * The seconds for which cases wait for an expected event before they fail. They wait for at least 500 turns in any case.
+   * The default is 20, because a busy machine delays events; only a case that fails takes so long. It is 0 for turns of the
+   * event loop.
    */
   readonly waitSeconds?: number | undefined;
 }
+
+/** The checks of these abilities. */
+export const waitChecks: OptionChecks<WaitTimes> = {
+  turnMilliseconds: mustBe.number(0),
+  waitSeconds: mustBe.number(0),
+};
 
 const TURNS_FOR_WHAT_MUST = 500;
 const TURNS_FOR_WHAT_MUST_NOT = 25;

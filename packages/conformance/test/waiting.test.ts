@@ -17,7 +17,7 @@ test('a case waits for 500 turns of the event loop', async () => {
   );
 });
 
-test('a case whose turns take time waits for more of them, for the event can be late on a busy machine', async () => {
+test('a case whose turns take time waits for more than 500 turns, because a busy machine delays events', async () => {
   await expect(turnsUntil(new Waiting({ turnMilliseconds: 1 }, 0), 600)).resolves.toBe(600);
   await expect(turnsUntil(new Waiting({}, 1), 600)).resolves.toBe(600);
   await expect(turnsUntil(new Waiting({ turnMilliseconds: 1, waitSeconds: 0 }, 0), 600)).resolves.toBe(500);

@@ -3,7 +3,7 @@ import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChannelEntry, ChannelNotification, SessionChannel } from '@holdfast/core/channel';
 import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
-import { Waiting } from '../waiting.ts';
+import { waitChecks, Waiting } from '../waiting.ts';
 import type { WaitTimes } from '../waiting.ts';
 
 /** A channel, and the function that removes it. A case may have closed the channel before. */
@@ -29,7 +29,8 @@ export interface ChannelAbilities extends WaitTimes {
   readonly disconnect?: (() => Promise<void>) | undefined;
   /**
    * The approximate time in milliseconds until a published batch arrives, such as the interval of a poll. Cases wait 25
-   * times as long to see that an event does not happen. The default is 0: then cases wait for turns of the event loop. Cases of `reopen` have turns of at least 2 ms.
+   * times as long to see that an event does not happen. The default is 0: then cases wait for turns of the event loop.
+   * Cases of `reopen` have turns of at least 2 ms.
    */
   readonly turnMilliseconds?: number | undefined;
 }
@@ -39,12 +40,11 @@ export interface ChannelHarness extends Harness<CreateChannel>, ChannelAbilities
 
 export const checkChannelHarness = optionsCheck<ChannelHarness>('the harness of a channel', {
   ...harnessChecks,
+  ...waitChecks,
   tail: mustBe.boolean,
   reopen: mustBe.function,
   drop: mustBe.function,
   disconnect: mustBe.function,
-  turnMilliseconds: mustBe.number(0),
-  waitSeconds: mustBe.number(0),
 });
 
 /** The part of the contract that a case belongs to. */

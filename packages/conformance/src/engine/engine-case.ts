@@ -4,7 +4,7 @@ import type { Clock } from '@holdfast/core';
 import type { ExecutionEngine, EngineWorker, ServeOptions } from '@holdfast/core/engine';
 import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
-import { Waiting } from '../waiting.ts';
+import { waitChecks, Waiting } from '../waiting.ts';
 import type { WaitTimes } from '../waiting.ts';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
@@ -60,12 +60,11 @@ export interface EngineHarness extends Harness<CreateEngine>, EngineAbilities {}
 
 export const checkEngineHarness = optionsCheck<EngineHarness>('the harness of an engine', {
   ...harnessChecks,
+  ...waitChecks,
   clock: mustBe.boolean,
   lockSeconds: mustBe.number(0),
   processes: mustBe.function,
   reopen: mustBe.function,
-  turnMilliseconds: mustBe.number(0),
-  waitSeconds: mustBe.number(0),
 });
 
 /** The part of the contract that a case belongs to. */

@@ -37,8 +37,8 @@ function isAsked(one: EngineCase, defect: string): boolean {
 }
 
 /**
- * Returns true when an engine with a defect fails a case. Each run has a harness of its own. A case that must fail waits
- * less long.
+ * Returns true when an engine with a defect fails a case. Each run has a harness of its own. A case that must fail
+ * waits for 500 turns only.
  */
 function fails(defect: string, one: EngineCase, mustFail: boolean): Promise<boolean> {
   const { create, ...abilities } = queueHarness(brokenQueues[defect], defect);
