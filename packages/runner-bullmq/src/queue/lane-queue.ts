@@ -122,6 +122,7 @@ export class LaneQueue {
       removeOnComplete: true,
       removeOnFail: true,
     });
+    this.emptyUntil = 0;
   }
 
   /** Starts to recover the jobs of dead workers. */
@@ -155,12 +156,15 @@ export class LaneQueue {
   /** Takes the next job, without waiting for one. */
   async take(token: string): Promise<SessionJob | undefined> {
     const now = Date.now();
-    if (this.opensAt > now || (!this.mustLook && (this.wait || this.emptyUntil > now))) return undefined;
+    if (!this.worker || this.opensAt > now || (!this.mustLook && (this.wait || this.emptyUntil > now)))
+      return undefined;
     this.mustLook = false;
-    const job = await this.worker?.getNextJob(token, { block: false });
-    if (job) this.inWork++;
-    else this.emptyUntil = now + EMPTY_PAUSE;
-    if (job === undefined && this.limits?.rate) await this.noteRate(0);
+    this.emptyUntil = now + EMPTY_PAUSE; // before the request, so that it does not hide a job that is added meanwhile
+    const job = await this.worker.getNextJob(token, { block: false });
+    if (job) {
+      this.emptyUntil = 0;
+      this.inWork++;
+    } else if (this.limits?.rate) await this.noteRate(0);
     return job;
   }
 

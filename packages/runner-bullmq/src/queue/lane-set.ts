@@ -48,17 +48,20 @@ export class LaneSet {
     const limits = lane === undefined ? undefined : this.options.lanes[lane];
     const laneQueue = new LaneQueue(lane, this.names.queueOf(lane), limits, this.options);
     this.lanes.set(lane, laneQueue);
+    if (this.isOpen) laneQueue.open().catch(this.options.onError); // before the message about the lane arrives
     return laneQueue;
   }
 
   /** Starts to recover the jobs of dead workers. */
   async open(): Promise<void> {
-    this.isOpen = true;
     await this.removeUnused();
     await this.refresh();
+    this.isOpen = true;
+    for (const lane of this.all()) await lane.open();
   }
 
   async close(): Promise<void> {
+    this.isOpen = false;
     await Promise.all(this.all().map((lane) => lane.close()));
   }
 
@@ -70,7 +73,6 @@ export class LaneSet {
     );
     for (const [lane, pausedUntil] of lanes) this.get(lane).pausedUntil = Number(pausedUntil);
     await this.forgetOthers(lanes);
-    if (this.isOpen) for (const lane of this.all()) await lane.open();
     this.onChange();
   }
 

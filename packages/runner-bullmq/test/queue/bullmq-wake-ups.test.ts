@@ -54,6 +54,17 @@ test('a renewal at the end of the work does not lock the session again', async (
   expect((await take()).schedule.lane).toBe('openai');
 });
 
+test('a worker takes from a lane as soon as its own process has added a wake-up', async () => {
+  const { wakeUps, add, take, finishes } = await openWakeUps();
+  for (const sessionId of ['first', 'second', 'third']) {
+    await add(sessionId, 'openai');
+    const lock = await take();
+    expect(lock.sessionId).toBe(sessionId);
+    await finishes(lock);
+    expect(await wakeUps.take()).toBeUndefined();
+  }
+});
+
 test('the limits of a lane hold again after the server has lost its data', async () => {
   const { client, prefix, add } = await openWakeUps({ lanes: { slow: { concurrency: 1 } } });
   const meta = `${prefix}:agents.lane.slow:meta`;
