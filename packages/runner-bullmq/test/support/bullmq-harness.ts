@@ -9,8 +9,11 @@ import type { BullmqConnection, BullmqEngineOptions } from '@holdfast/runner-bul
 /** Worker processes start faster with compiled code of their last start. */
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };
 
-/** Short times, so that tests see the recovery of sessions soon. */
-export const TIMES = { lockSeconds: 2, stalledSeconds: 1 };
+/**
+ * Times in seconds: short, so that tests see the recovery of sessions soon, and long enough for a busy machine, on which a
+ * lock of two seconds ends before its renewal.
+ */
+export const TIMES = { lockSeconds: 4, stalledSeconds: 1 };
 
 const ignore = (): void => undefined;
 
