@@ -22,6 +22,21 @@ describe('InProcessEngine', () => {
   });
 });
 
+describe('InProcessEngine with a limit for each group', () => {
+  const limited = engineTests({
+    create: async (clock) => ({
+      engine: new InProcessEngine({ clock, groupConcurrency: 1 }),
+      close: async () => undefined,
+    }),
+    clock: true,
+  });
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(limited.filter(({ name }) => name.startsWith('lanes: sessions with')))('$name', ({ run }) =>
+    run(),
+  );
+});
+
 describe('InProcessEngine with the clock of the machine', () => {
   // The waits are a few milliseconds long. A slow machine only makes them longer.
   const tests = engineTests({ create, turnMilliseconds: 1 });

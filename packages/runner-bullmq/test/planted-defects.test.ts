@@ -10,18 +10,25 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The cases with worker processes take long to fail. They run with `EFFORT=2`. */
+/** The cases with worker processes, and those of groups, take long to fail. They run with `EFFORT=2`. */
 const isLong = Number(process.env['EFFORT'] ?? 1) > 1;
-const defects = Object.entries(DEFECTS).filter(([, { fails }]) => isLong || !fails.startsWith('processes'));
+const defects = Object.entries(DEFECTS).filter(([, { fails }]) => isLong || !/^processes|group/.test(fails));
 
 describe('an engine that', () => {
-  test.for(defects)('%s fails a case', { timeout: 120_000 }, async ([name, { plant, fails }]) => {
-    onTestFinished(plant());
-    const one = engineCases.find((each) => `${each.group}: ${each.name}` === fails);
-    const { create, ...abilities } = bullmqHarness({ url: `redis://127.0.0.1:${server.port}` }, name);
-    if (one === undefined) throw new Error(`There is no case "${fails}".`);
-    await expect(one.run(create, { ...abilities, waitSeconds: 0 })).rejects.toThrow(
-      /Expected|advanced|taken|engine/u,
-    );
-  });
+  test.for(defects)(
+    '%s fails a case',
+    { timeout: 120_000 },
+    async ([defect, { plant, fails, groupConcurrency }]) => {
+      onTestFinished(plant());
+      const one = engineCases.find((each) => `${each.group}: ${each.name}` === fails);
+      const { create, ...abilities } = bullmqHarness(
+        { url: `redis://127.0.0.1:${server.port}` },
+        { defect, ...(groupConcurrency && { groupConcurrency }) },
+      );
+      if (one === undefined) throw new Error(`There is no case "${fails}".`);
+      await expect(one.run(create, { ...abilities, waitSeconds: 0 })).rejects.toThrow(
+        /Expected|advanced|taken|engine/u,
+      );
+    },
+  );
 });

@@ -8,6 +8,10 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
 export const LEASE_SECONDS = 2;
 const BUSY_MILLISECONDS = 30_000;
+/**
+ * More sessions of a group than a case has. An engine with such a limit learns the group of each session before its work.
+ */
+const GROUP_CONCURRENCY = 1_000;
 
 /** Opens a polling engine on a file that survives its process, and not a power cut: it does not wait for the disk. */
 export function openPolling(path: string, clock: Clock = systemClock) {
@@ -16,7 +20,8 @@ export function openPolling(path: string, clock: Clock = systemClock) {
     `PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${BUSY_MILLISECONDS}`,
   );
   const store = new SqliteSessionStore({ database, clock });
-  const polling = new PollingEngine({ store, clock, pollSeconds: 0.02, againAfterSeconds: LEASE_SECONDS });
+  const limits = { againAfterSeconds: LEASE_SECONDS, groupConcurrency: GROUP_CONCURRENCY };
+  const polling = new PollingEngine({ store, clock, pollSeconds: 0.02, ...limits });
   const engine: ExecutionEngine = new ScriptedSessions(store, clock, LEASE_SECONDS).on(polling);
   const close = async (): Promise<void> => {
     await store.close();

@@ -8,6 +8,7 @@ import { momentCases } from './moment-cases.ts';
 import { outcomeCases } from './outcome-cases.ts';
 import { processCases } from './process-cases.ts';
 import { reopenCases } from './reopen-cases.ts';
+import { routeCases } from './route-cases.ts';
 import { scheduleCases } from './schedule-cases.ts';
 import { sessionCases } from './session-cases.ts';
 import { sharingCases } from './sharing-cases.ts';
@@ -22,7 +23,7 @@ const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[
   ['outcomes', outcomeCases],
   ['failures', [...failureCases, ...errorCases]],
   ['load', loadCases],
-  ['lanes', [...laneCases, ...scheduleCases, ...groupCases]],
+  ['lanes', [...laneCases, ...scheduleCases, ...groupCases, ...routeCases]],
   ['stops', [...stopCases, ...stopTimeCases]],
   ['sessions', sessionCases],
   ['suspects', suspectCases],

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import type { Schedule } from '@holdfast/core/engine';
 import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
-import { assertLooksAt } from './moment-cases.ts';
 import type { Act } from './recorded-advances.ts';
-import { advanced, SUSPENDED, YIELD } from './recorded-advances.ts';
+import { SUSPENDED, YIELD } from './recorded-advances.ts';
 import { followedBy, order } from './schedule-cases.ts';
 
 /** Starts a worker of one session at a time, and wakes `sessions` while it works on "first". */
@@ -26,7 +25,8 @@ async function wakeDuring(
 
 const BUSY = Array.from({ length: 20 }, (_, index) => [`busy ${index}`, { group: 'busy' }] as const);
 
-const groups = [
+/** The turns of the groups of sessions. */
+export const groupCases: readonly UngroupedEngineCase[] = [
   engineCase('groups take turns: a long queue of one group does not hold up another', async (context) => {
     await wakeDuring(context, [...BUSY, ['quiet', { group: 'quiet' }]]);
     await context.until('all sessions are advanced', () => context.looks().length >= 22);
@@ -59,44 +59,3 @@ const groups = [
     assert(place <= 4, `It was advanced again as number ${place + 1} of 42.`);
   }),
 ];
-
-const routes = [
-  engineCase(
-    'an advance has `route` for a wake-up without a lane, and not for one with a lane',
-    async ({ engine, serve, looks, until }) => {
-      await serve();
-      await engine.wake('a');
-      await engine.wake('b', { lane: 'x' });
-      await until('both sessions are advanced', () => ['a', 'b'].every((id) => looks(id).length > 0));
-      assert(looks('a')[0]?.route, 'The advance of a session without a lane has no `route`.');
-      assert.equal(looks('b')[0]?.route, undefined);
-    },
-  ),
-  engineCase(
-    'a session that a wake-up without a lane reaches obeys the pause of its lane',
-    async (context) => {
-      const { engine, serve, clock, soon, looks, until, turn, quiet } = context;
-      const end = clock.now() + soon;
-      await serve(async ({ sessionId, route }) => {
-        await turn();
-        if (route) return followedBy(YIELD, { lane: 'x' });
-        const isLimited = sessionId === 'limited' && clock.now() < end;
-        return isLimited ? advanced({ type: 'throttled', until: end, lane: 'x' }) : SUSPENDED;
-      });
-      await engine.wake('limited', { lane: 'x' });
-      await until('"limited" is advanced', () => looks('limited').length > 0);
-      await quiet();
-      await engine.wake('a');
-      await until('"a" is advanced', () => looks('a').length > 0);
-      await quiet();
-      assert.equal(looks('a').length, 1, 'The session was advanced while its lane was paused.');
-      await assertLooksAt(context, 'a', end, 1);
-      await quiet();
-      assert.equal(looks('a').length, 2, 'The session was routed twice.');
-    },
-    { needs: 'clock' },
-  ),
-];
-
-/** The groups of sessions, and the way of a session to its lane. */
-export const groupCases: readonly UngroupedEngineCase[] = [...groups, ...routes];

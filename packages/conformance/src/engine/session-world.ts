@@ -7,6 +7,7 @@ import {
 } from '@holdfast/core';
 import type { AgentLoop, AgentSession, Clock, SessionStore } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
+import type { Schedule } from '@holdfast/core/engine';
 import type { EngineClock } from './engine-clock.ts';
 import { movedClock } from './engine-clock.ts';
 
@@ -69,10 +70,12 @@ function agentNamed(name: AgentName, clock: Clock, act: (key: string) => Promise
  * Creates sessions and a runtime.
  * @param viewed wraps the store for the runtime
  * @param called what the tool waits for
+ * @param schedule the schedule of each session; by default that of the runtime
  */
 export function sessionWorld(
   viewed: (store: SessionStore) => SessionStore = (store) => store,
   called: () => Promise<void> = async () => undefined,
+  schedule?: (session: AgentSession) => Schedule,
 ): SessionWorld {
   const clock = movedClock();
   const store = new MemorySessionStore({ clock });
@@ -83,7 +86,8 @@ export function sessionWorld(
     return 'done';
   };
   const agents = (session: AgentSession) => agentNamed(session.agentName as AgentName, clock, act);
-  const options = { agents, clock, leaseSeconds: LEASE_SECONDS, maxAttempts: MAX_ATTEMPTS };
+  const limits = { leaseSeconds: LEASE_SECONDS, maxAttempts: MAX_ATTEMPTS };
+  const options = { agents, clock, ...limits, ...(schedule && { schedule }) };
   const runtime = new SessionRuntime({ store: dying(viewed(store)), ...options });
   const statusOf: SessionWorld['statusOf'] = async (id) => (await store.load(id))?.state.execution?.status;
   return {

@@ -27,6 +27,8 @@ export const answerDefects: Readonly<Record<string, Defect>> = {
   'ignores the group of the next work': scheduling({ group: undefined }),
   'does not route wake-ups without a lane': routing(() => undefined),
   'routes wake-ups of every lane': routing(() => 'lane'),
+  'routes wake-ups of every group': routing(() => 'group'),
+  'routes every wake-up': routing(() => 'lane-and-group'),
   'wakes a session at once that waits for a rate limit': repeating(
     ({ outcome }) => outcome.type === 'throttled',
   ),

@@ -12,13 +12,19 @@ const leaseSecondsOf = (hasChannel: boolean): number => (hasChannel ? 30 : 1);
 /** With a clock that stands still, each millisecond that passes is a poll. */
 const POLL_SECONDS = 0.001;
 
+interface HarnessOptions {
+  readonly hasChannel: boolean;
+  readonly groupConcurrency?: number;
+}
+
 /** Two engines on one store in memory, with a channel or without one. */
-function memoryHarness({ hasChannel }: { readonly hasChannel: boolean }) {
+function memoryHarness({ hasChannel, groupConcurrency }: HarnessOptions) {
   let store: MemorySessionStore;
   let channel: MemorySessionChannel | undefined;
   const lockSeconds = leaseSecondsOf(hasChannel);
   const reopen: CreateEngine = async (clock) => {
-    const engine = new PollingEngine({ store, channel, clock, pollSeconds: POLL_SECONDS });
+    const options = { pollSeconds: POLL_SECONDS, groupConcurrency };
+    const engine = new PollingEngine({ store, channel, clock, ...options });
     return {
       engine: new ScriptedSessions(store, clock, lockSeconds).on(engine),
       close: async () => undefined,
@@ -52,6 +58,18 @@ describe('PollingEngine on a store in memory, with a channel', () => {
   test('the list of cases that cannot hold is right', () => {
     expect(failed.map(({ name }) => name).toSorted()).toEqual(Object.keys(FAILED_BY_DESIGN).toSorted());
   });
+});
+
+describe('PollingEngine with a limit for each group', () => {
+  const limited = engineTests({
+    ...memoryHarness({ hasChannel: true, groupConcurrency: 1 }),
+    waitSeconds: 0,
+  });
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(limited.filter(({ name }) => name.startsWith('lanes: sessions with')))('$name', ({ run }) =>
+    run(),
+  );
 });
 
 describe('PollingEngine on a store in memory, without a channel', () => {

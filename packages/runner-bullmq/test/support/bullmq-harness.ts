@@ -26,16 +26,25 @@ export function openEngine(
   return { engine, close: () => engine.close() };
 }
 
-/** The harness of engines on a server. Each case has a queue of its own. Worker processes have the defect. */
-export function bullmqHarness(connection: BullmqConnection, defect = ''): EngineHarness {
+/** Worker processes have the defect. Engines of worker processes have no `groupConcurrency`. */
+export interface HarnessOptions {
+  readonly defect?: string;
+  readonly groupConcurrency?: number;
+}
+
+/** The harness of engines on a server. Each case has a queue of its own. */
+export function bullmqHarness(
+  connection: BullmqConnection,
+  { defect = '', groupConcurrency }: HarnessOptions = {},
+): EngineHarness {
   let name = '';
   const worker = new URL('worker.ts', import.meta.url);
   return {
     async create() {
       name = `test-${randomUUID()}`;
-      return openEngine(connection, { name });
+      return openEngine(connection, { name, groupConcurrency });
     },
-    reopen: async () => openEngine(connection, { name }),
+    reopen: async () => openEngine(connection, { name, groupConcurrency }),
     processes: () => fork(worker, [JSON.stringify({ connection, name, defect })], { env }),
     lockSeconds: TIMES.lockSeconds + 2 * TIMES.stalledSeconds,
     turnMilliseconds: 10,

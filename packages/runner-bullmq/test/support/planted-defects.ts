@@ -32,6 +32,8 @@ const changeJobs = (change: (name: string, options: JobsOptions) => JobsOptions)
 interface Defect {
   readonly plant: Plant;
   readonly fails: string;
+  /** The limit of the engine, for a case that needs one. */
+  readonly groupConcurrency?: number;
 }
 
 /** Defects that BullMQ's other options, or one missing step, would cause. */
@@ -57,6 +59,18 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   'ignores priorities': {
     plant: changeJobs((_, options) => (options.priority ? { ...options, priority: 1 } : options)),
     fails: 'lanes: a session of a higher priority is advanced first',
+  },
+  'forgets the group of a session that has no lane': {
+    plant: replace(BullmqWakeUps.prototype, 'finish', (finish) => {
+      return function forgetful(this: BullmqWakeUps, lock, { wakeUps, ...rest }) {
+        const forgotten = wakeUps.map(({ group, isRouted, ...wakeUp }) =>
+          wakeUp.lane === undefined ? wakeUp : { ...wakeUp, group, isRouted },
+        );
+        return finish.call(this, lock, { ...rest, wakeUps: forgotten });
+      };
+    }),
+    fails: 'lanes: sessions with a group and without a lane are advanced until their final response',
+    groupConcurrency: 1,
   },
   'does not renew its locks': {
     plant: replace(BullmqWakeUps.prototype, 'renew', () => async () => []),

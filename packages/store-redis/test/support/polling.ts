@@ -8,11 +8,17 @@ import type { Redis } from 'ioredis';
 
 export const LEASE_SECONDS = 2;
 
+/**
+ * More sessions of a group than a case has. An engine with such a limit learns the group of each session before its work.
+ */
+const GROUP_CONCURRENCY = 1_000;
+
 /** Opens a polling engine that other processes wake by a channel: it polls too rarely for the cases. */
 export function openPolling(client: Redis, prefix: string, clock: Clock = systemClock) {
   const store = new RedisSessionStore({ client, prefix, clock });
   const channel = new RedisSessionChannel({ client, prefix });
-  const init = { store, channel, clock, pollSeconds: 1, againAfterSeconds: LEASE_SECONDS };
+  const limits = { againAfterSeconds: LEASE_SECONDS, groupConcurrency: GROUP_CONCURRENCY };
+  const init = { store, channel, clock, pollSeconds: 1, ...limits };
   const engine: ExecutionEngine = new ScriptedSessions(store, clock, LEASE_SECONDS).on(
     new PollingEngine(init),
   );

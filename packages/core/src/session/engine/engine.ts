@@ -64,11 +64,11 @@ export interface AdvanceOptions {
    */
   readonly suspects?: 'alone' | 'refuse' | undefined;
   /**
-   * For a wake-up whose schedule is unknown. `lane`: when the session belongs to a lane, there is no work. The outcome is
-   * `yield`, and the engine wakes the session in that lane. `lane-and-group`: the same when it belongs to a lane or to a
-   * group, for an engine that limits groups. Default: the work starts in any case.
+   * The part of the session's schedule that the engine does not know: the lane, the group, or both. When the session has a
+   * lane or a group that the engine does not know, there is no work. The outcome is `yield`, `next` has the schedule, and the
+   * engine wakes the session by it. Otherwise the work starts. Default: the work starts in any case.
    */
-  readonly route?: 'lane' | 'lane-and-group' | undefined;
+  readonly route?: 'lane' | 'group' | 'lane-and-group' | undefined;
   /**
    * Receives the events of the run, after the `onEvent` of the runtime. It receives no events of an `IsolatedProcess`: pass
    * `onEvent` to the runtime of that process.

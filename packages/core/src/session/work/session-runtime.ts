@@ -50,7 +50,7 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
   suspects: mustBe.oneOf(['alone', 'refuse']),
-  route: mustBe.oneOf(['lane', 'lane-and-group']),
+  route: mustBe.oneOf(['lane', 'group', 'lane-and-group']),
   onEvent: mustBe.function,
 });
 
@@ -295,11 +295,8 @@ export class SessionRuntime<Context = unknown> {
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps, suspects = 'alone', route, onEvent } = options;
-    const hasLane = this.parts.schedule !== groupByOwner;
-    const mustLook = route === 'lane-and-group' || (route === 'lane' && hasLane);
-    const next = mustLook ? await this.loadNext(sessionId) : undefined;
-    const isRouted = next?.lane !== undefined || (route === 'lane-and-group' && next?.group !== undefined);
-    if (isRouted) return { outcome: { type: 'yield' }, wake: [], next };
+    const next = await this.routeTo(sessionId, route);
+    if (next) return { outcome: { type: 'yield' }, wake: [], next };
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const limits = { suspects, signal, maxSteps };
     const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };
@@ -351,10 +348,19 @@ export class SessionRuntime<Context = unknown> {
     return stored;
   }
 
-  /** Loads a session and returns its schedule; `undefined` when it cannot be loaded: then the work reports the error. */
-  private async loadNext(sessionId: string): Promise<AdvanceResult['next']> {
-    const next = this.get(sessionId).then((session) => nextOf(session, this.parts));
-    return next.catch(() => undefined);
+  /**
+   * Returns the schedule of a session that has a lane or a group that the engine does not know. `undefined` for another
+   * session, and for one that cannot be loaded: then the work reports the error.
+   */
+  private async routeTo(sessionId: string, unknown: AdvanceOptions['route']): Promise<AdvanceResult['next']> {
+    const hasNoLane = this.parts.schedule === groupByOwner;
+    if (unknown === undefined || (unknown === 'lane' && hasNoLane)) return undefined;
+    const next = await this.get(sessionId)
+      .then((session) => nextOf(session, this.parts))
+      .catch(() => undefined);
+    const isLaneNews = unknown !== 'group' && next?.lane !== undefined;
+    const isGroupNews = unknown !== 'lane' && next?.group !== undefined;
+    return isLaneNews || isGroupNews ? next : undefined;
   }
 
   private async load(sessionId: string): Promise<AgentSession> {

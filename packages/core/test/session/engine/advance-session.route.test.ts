@@ -50,6 +50,33 @@ describe('an advance with `route`', () => {
     expect(advanced.outcome.type).toBe('finished');
   });
 
+  test.each([
+    [{ lane: 'openai' }, 'group'],
+    [{ group: 'Ada' }, 'lane'],
+    [{}, 'lane-and-group'],
+  ] as const)(
+    'of a session with %j works at once when the engine does not know its %s',
+    async (known, route) => {
+      const { runtime, sessionId, answer } = await waitingSession({ schedule: () => known });
+      const { outcome } = await runtime.advance(sessionId, { route });
+      expect([outcome.type, await answer()]).toEqual(['finished', 'Fine.']);
+    },
+  );
+
+  test.each(['lane', 'group', 'lane-and-group'] as const)(
+    'of a session with a lane and a group does no work when the engine does not know its %s',
+    async (route) => {
+      const both = { lane: 'openai', group: 'Ada' };
+      const { runtime, sessionId, answer } = await waitingSession({ schedule: () => both });
+      const { outcome, next } = await runtime.advance(sessionId, { route });
+      expect([outcome.type, next, await answer()]).toEqual([
+        'yield',
+        { agentName: 'assistant', ...both },
+        undefined,
+      ]);
+    },
+  );
+
   test('of a session that does not exist returns what an advance returns', async () => {
     const { runtime } = await waitingSession({ schedule });
     expect(await runtime.advance('none', { route: 'lane' })).toEqual(await runtime.advance('none'));

@@ -187,11 +187,16 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     return result?.outcome.type === 'isolate' ? this.isolate(lock, signal) : result;
   }
 
-  /** The lane of a session may be unknown, or its group. */
-  private routeOf({ schedule: { lane, group }, isRouted }: Lock): AdvanceOptions['route'] {
+  /**
+   * Returns the part of the session's schedule that the wake-up does not know, and no more: an advance that is asked for a
+   * group that is known would return it at every turn, and never start the work.
+   */
+  private routeOf({ schedule, isRouted }: Lock): AdvanceOptions['route'] {
     if (isRouted) return undefined;
-    if (!this.parts.queue.limitsGroups) return lane === undefined ? 'lane' : undefined;
-    return lane === undefined || group === undefined ? 'lane-and-group' : undefined;
+    const needsLane = schedule.lane === undefined;
+    const needsGroup = schedule.group === undefined && this.parts.queue.limitsGroups;
+    if (needsLane) return needsGroup ? 'lane-and-group' : 'lane';
+    return needsGroup ? 'group' : undefined;
   }
 
   /** Returns an advance whose work the queue traces. */

@@ -7,8 +7,9 @@ export interface WakeUp extends Schedule {
   /** No worker takes the session for this wake-up before. */
   readonly at: Instant;
   /**
-   * True when an advance has returned this schedule: without a lane or a group, the session has none. A queue that does
-   * not store it costs one more look at such a session.
+   * True when an advance has returned this schedule: without a lane or a group, the session has none. Otherwise the lane or
+   * the group is unknown, and the engine asks for it. A queue that does not store `isRouted` costs one more look at such a
+   * session in each turn.
    */
   readonly isRouted?: boolean | undefined;
 }

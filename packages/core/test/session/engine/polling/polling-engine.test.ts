@@ -186,6 +186,33 @@ describe('a lane', () => {
   });
 });
 
+test('sessions of owners have turn after turn, within the limit of each owner', async () => {
+  const { store, clock, runtime } = await world();
+  const names = ['ann 1', 'ann 2', 'ann 3', 'ann 4', 'bob 1'];
+  const ownerOf = (sessionId: string): string => sessionId.slice(0, 3);
+  for (const sessionId of names)
+    await runtime.create({ sessionId, owner: ownerOf(sessionId), definition: { name: 'astronomer' } });
+  const running: string[] = [];
+  let turns: string[] = [];
+  const advance: Advance = async (id, options = {}) => {
+    if (options.route === 'lane-and-group') return runtime.advance(id, options); // the engine learns the group
+    expect(running).not.toContain(ownerOf(id));
+    running.push(ownerOf(id));
+    turns.push(ownerOf(id));
+    return runtime.advance(id, options).finally(() => void running.splice(running.indexOf(ownerOf(id)), 1));
+  };
+  const { engine } = await served({ store, clock, groupConcurrency: 1 }, advance);
+  for (const content of ['one', 'two', 'three']) {
+    turns = [];
+    for (const sessionId of names) await runtime.enqueue(sessionId, { type: 'message', content });
+    await engine.wake('ann 1');
+    await quiet();
+    expect(turns.toSorted()).toEqual(['ann', 'ann', 'ann', 'ann', 'bob']);
+    expect(turns.indexOf('bob')).toBeLessThan(2); // it does not wait for the sessions of ann
+  }
+  expect((await store.due()).sessions).toEqual([]);
+});
+
 describe('errors', () => {
   test('an unreadable session is reported once in `againAfterSeconds`, and others continue', async () => {
     const { store, clock } = await world('bad', 'good');

@@ -463,22 +463,28 @@ describe('an advance', () => {
     expect(given.map(({ route }) => route)).toEqual(['lane', undefined, undefined]);
   });
 
-  test('gets `lane-and-group` as its route when the queue limits groups and the group is unknown', async () => {
-    const { queue, engine, advance, given } = gatedEngine({ groupLimits: () => 5 });
+  test('gets what is unknown as its route when the queue limits groups', async () => {
+    const { queue, engine, advance } = gatedEngine({ groupLimits: () => 5 });
     await queue.add([
       { sessionId: 'a', at: 0 },
       { sessionId: 'b', at: 0, lane: 'x' },
-      { sessionId: 'c', at: 0, lane: 'x', group: 'g' },
-      { sessionId: 'd', at: 0, lane: 'x', isRouted: true },
+      { sessionId: 'c', at: 0, group: 'g' },
+      { sessionId: 'd', at: 0, lane: 'x', group: 'g' },
+      { sessionId: 'e', at: 0, lane: 'x', isRouted: true },
     ]);
-    await engine.serve(advance);
+    const routes = new Map<string, AdvanceOptions['route']>();
+    await engine.serve((sessionId, options = {}) => {
+      routes.set(sessionId, options.route);
+      return advance(sessionId, options);
+    });
     await settled();
-    expect(given.map(({ route }) => route)).toEqual([
-      'lane-and-group',
-      'lane-and-group',
-      undefined,
-      undefined,
-    ]);
+    expect(Object.fromEntries(routes)).toEqual({
+      a: 'lane-and-group',
+      b: 'group',
+      c: 'lane',
+      d: undefined,
+      e: undefined,
+    });
   });
 
   test('that wakes its own session does so in the lane of its result', async () => {
