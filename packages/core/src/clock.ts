@@ -41,6 +41,14 @@ function callSoon(clock: Clock, delay: number, callback: () => void): () => void
   return () => clearTimeout(timer);
 }
 
+/**
+ * Returns milliseconds by which the timers of a clock run: those of the clock when it brings its own timers, and
+ * otherwise those of the platform, which a correction of the date does not change.
+ */
+export function timerTime(clock: Clock): number {
+  return clock.after ? clock.now() : performance.now();
+}
+
 /** Waits for a number of milliseconds. Resolves to true after that time, or to false as soon as the signal aborts. */
 export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;

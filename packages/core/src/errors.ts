@@ -61,6 +61,7 @@ export const ERROR_CODES = [
   'TOOL_NOT_FOUND',
   'TOOL_SCHEMA_INVALID',
   'TOOL_TIMEOUT',
+  'WORKER_STOOD_STILL',
 ] as const;
 
 /** The code of an error of core. docs/errors.md explains each code. */

@@ -81,6 +81,23 @@ export const attemptCases: readonly UngroupedCase[] = [
       assert.equal((await store.claim('a', refusing)).attempt, 1);
     },
   ),
+  storeCase('a session whose worker stood still is suspect after its release', async ({ store, created }) => {
+    await created('a');
+    const refusing = { ...ADA, ifSuspect: 'refuse' } as const;
+    const alone = { ...ADA, ifSuspect: 'alone' } as const;
+    const renewed = await store.claim('a', refusing);
+    await store.renew(renewed.claim, { leaseSeconds: 60, isSuspect: true });
+    assert.equal(await store.release(renewed.claim), true);
+    await assert.rejects(store.claim('a', refusing), { code: 'SESSION_SUSPECT' });
+    const first = await store.claim('a', alone);
+    assert.deepEqual([first.claim.isAlone, first.attempt], [true, 1]);
+    assert.equal(await store.release(first.claim, { isSuspect: true }), true);
+    await assert.rejects(store.claim('a', refusing), { code: 'SESSION_SUSPECT' });
+    const second = await store.claim('a', alone);
+    assert.deepEqual([second.claim.isAlone, second.attempt], [true, 2]);
+    assert.equal(await store.release(second.claim), true);
+    assert.equal((await store.claim('a', refusing)).attempt, 1);
+  }),
   storeCase('a save that closes no step does not reset the attempts', async (context) => {
     const { store, created } = context;
     const base = await created('a');

@@ -103,6 +103,12 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     ...after,
     lease: lease && { workerId: lease.workerId, until: lease.until },
   })),
+  'forgets that a worker stood still': keeping((after) => ({ ...after, isSuspect: undefined })),
+  'forgets at a release that a worker stood still': {
+    store: (store) => ({
+      release: (claim, options) => store.release(claim, { ...options, isSuspect: undefined }),
+    }),
+  },
   'keeps a worker alone that works on other sessions': {
     store: (store) => ({ renew: (claim, options) => store.renew(claim, { ...options, isShared: false }) }),
   },

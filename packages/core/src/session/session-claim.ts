@@ -47,7 +47,7 @@ export interface ClaimOptions extends LoadOptions {
   /** The number of seconds that the claim lasts unless it is renewed. */
   readonly leaseSeconds: number;
   /**
-   * How to claim a suspect session, whose last worker died before it released its claim:
+   * How to claim a suspect session, whose last worker died before it released its claim, or stood still:
    * - `accept` (default): as any other session. If the worker dies, the death does not count as an attempt.
    * - `alone`: the worker works on no other session until the claim ends. If it dies, the death counts as an attempt.
    * - `refuse`: the store refuses the claim.
@@ -61,7 +61,8 @@ export interface ClaimedSession extends InboxPage {
   readonly claim: SessionClaim;
   /**
    * The number of the attempt, from 1: one more than the deaths of workers since the last release or closed step. Only the
-   * death of a worker that worked on no other session counts, as `ClaimOptions.ifSuspect` says.
+   * death of a worker that worked on no other session counts, as `ClaimOptions.ifSuspect` says. A worker that stood still
+   * counts as one that died.
    */
   readonly attempt: number;
   /** The last failure of work on the session, if no work has succeeded since. */
@@ -87,12 +88,16 @@ export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
   readonly after?: number | undefined;
   /** The worker now works on other sessions too, so its death no longer counts as an attempt. */
   readonly isShared?: boolean | undefined;
+  /** True when the worker stood still: the session is suspect after this claim, as after the death of the worker. */
+  readonly isSuspect?: boolean | undefined;
 }
 
 /** Options of `SessionStore.release`. */
 export interface ReleaseOptions {
   /** Does not release the claim while items wait in the inbox. Default: releases it in any case. */
   readonly onlyIfIdle?: boolean | undefined;
+  /** True when the worker stood still: the released session is suspect, as after the death of the worker. */
+  readonly isSuspect?: boolean | undefined;
   /**
    * The session as this store last returned it to the worker. The store then reads the record only if another writer has
    * changed it.

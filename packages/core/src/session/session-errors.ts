@@ -91,17 +91,23 @@ export class SessionBusyError extends HoldfastError {
 }
 
 /**
- * The last worker of the session died before it released its claim, and the session may be the cause. The caller wants to
- * work on such a session only without other sessions. Nothing was changed.
+ * The last worker of the session died before it released its claim, or stood still, and the session may be the cause. The
+ * caller wants to work on such a session only without other sessions. Nothing was changed.
  */
 export class SessionSuspectError extends HoldfastError {
   readonly sessionId: string;
 
   constructor(sessionId: string) {
-    const message = `The last worker of session "${sessionId}" died, perhaps because of it. Work on it in a process without other sessions.`;
+    const message = `The last worker of session "${sessionId}" died or stood still, perhaps because of it. Work on it in a process without other sessions.`;
     super('SESSION_SUSPECT', message, { data: { sessionId } });
     this.sessionId = sessionId;
   }
+}
+
+/** The error of the event `worker-stood-still`. */
+export function standstillError(sessionId: string, seconds: number): HoldfastError {
+  const message = `The event loop of the worker stood still for ${Math.floor(seconds)} seconds or longer while it held session "${sessionId}". The session is suspect now.`;
+  return new HoldfastError('WORKER_STOOD_STILL', message, { data: { sessionId, seconds } });
 }
 
 /**

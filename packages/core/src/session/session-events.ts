@@ -1,8 +1,8 @@
+import type { HoldfastError, StateFormatError } from '../errors.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { HookResult } from '../loop/hooks/hook.ts';
 import type { MemberNames } from '../loop/hooks/hook-members.ts';
 import { checkHookMembers } from '../loop/hooks/hook-members.ts';
-import type { StateFormatError } from '../errors.ts';
 import { AgentSession } from './session.ts';
 import type { SessionConflictError } from './session-errors.ts';
 import type { InboxItem } from './session-claim.ts';
@@ -38,6 +38,12 @@ export type SessionEvent =
       readonly position: number;
       readonly error: StateFormatError;
     }
+  /**
+   * The event loop of the worker stood still for more than a third of a lease, perhaps because of this session. The session
+   * is suspect when the worker releases it, as after the death of the worker. Each session that the worker holds has the
+   * event.
+   */
+  | { readonly type: 'worker-stood-still'; readonly session: AgentSession; readonly error: HoldfastError }
   /** A hook threw after the store had saved the session. The session stays saved. */
   | {
       readonly type: 'session-hook-failed';

@@ -28,6 +28,7 @@ import { MemorySessionChannel } from '@holdfast/core/channel';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { errorOfStandstill } from './standstill.ts';
 import { WatchedBackend } from './watched-backend.ts';
 
 /** An error that was thrown, or its record in a state. */
@@ -388,4 +389,5 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
   TOOL_SCHEMA_INVALID: () => thrownBy(() => weatherWith({ inputSchema: 'string' })),
   TOOL_TIMEOUT: () =>
     errorOfCall(weatherWith({ timeoutSeconds: 0.01, execute: () => new Promise(() => undefined) })),
+  WORKER_STOOD_STILL: errorOfStandstill,
 };

@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../../clock.ts';
-import { callAfter } from '../../clock.ts';
+import { callAfter, timerTime } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
 import { INBOX_PAGE } from '../store/record/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
-import type { ClaimedSession, InboxPage, SessionClaim } from '../session-claim.ts';
+import type { ClaimedSession, InboxPage, ReleaseOptions, SessionClaim } from '../session-claim.ts';
 
 /** The worker of a claim. */
 interface ClaimHolder {
@@ -12,6 +12,8 @@ interface ClaimHolder {
   onInboxPage(page: InboxPage): void;
   /** Receives the error after which another worker may have the session. */
   onFenced(error: unknown): void;
+  /** Receives the seconds for which the event loop of the process stood still, at least. */
+  onStandstill(seconds: number): void;
   /** Returns the session as the store last returned it. */
   base(): AgentSession;
 }
@@ -21,6 +23,11 @@ interface ClaimParts {
   readonly clock: Clock;
   readonly leaseSeconds: number;
 }
+
+/** The shortest standstill that counts, in milliseconds: modules that load, and a busy machine, cause shorter ones. */
+const LEAST_STANDSTILL = 1_000;
+/** How often a claim looks at the clock between two heartbeats, to notice a standstill. */
+const TICKS = 4;
 
 /** A claim that a heartbeat renews, until it is released, abandoned or fenced. */
 export class HeldClaim {
@@ -38,6 +45,10 @@ export class HeldClaim {
   private stopHeartbeat: () => void = () => undefined;
   private isBeating = false;
   private mustLook = false;
+  /** When the timer of the claim should fire, by `timerTime`; absent during a heartbeat. */
+  private tickDueAt: number | undefined;
+  /** The worker stood still, and the store does not know it yet. */
+  private isSuspect = false;
 
   constructor(claimed: ClaimedSession, requestedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
     this.claim = claimed.claim;
@@ -72,6 +83,7 @@ export class HeldClaim {
   look(): void {
     this.mustLook = true;
     if (this.isBeating || this.isOver) return;
+    this.noticeStandstill();
     this.stopHeartbeat();
     void this.heartbeat();
   }
@@ -91,7 +103,7 @@ export class HeldClaim {
    */
   async releaseIfIdle(): Promise<boolean> {
     const isReleased = await this.parts.store
-      .release(this.claim, { onlyIfIdle: true, base: this.holder.base() })
+      .release(this.claim, { onlyIfIdle: true, ...this.releaseOptions() })
       .catch(() => undefined);
     if (isReleased) this.abandon();
     return isReleased ?? true;
@@ -100,8 +112,9 @@ export class HeldClaim {
   /** Releases the claim, so that other workers need not wait until it expires. */
   async release(): Promise<void> {
     if (this.isOver) return;
+    const options = this.releaseOptions();
     this.abandon();
-    await this.parts.store.release(this.claim, { base: this.holder.base() }).catch(() => false);
+    await this.parts.store.release(this.claim, options).catch(() => false);
   }
 
   /** Lets the claim expire. */
@@ -119,6 +132,22 @@ export class HeldClaim {
     return now >= this.requestedAt && now < this.leaseEnd;
   }
 
+  private releaseOptions(): ReleaseOptions {
+    this.noticeStandstill();
+    return { base: this.holder.base(), ...(this.isSuspect && { isSuspect: true }) };
+  }
+
+  /** Returns true when the timer of the claim is late by more than a third of the lease. */
+  private noticeStandstill(): boolean {
+    const { tickDueAt, parts } = this;
+    const milliseconds = timerTime(parts.clock) - (tickDueAt ?? Infinity);
+    if (milliseconds <= Math.max(LEAST_STANDSTILL, this.interval)) return false;
+    this.tickDueAt = undefined; // once
+    this.isSuspect = true;
+    this.holder.onStandstill(milliseconds / 1000);
+    return true;
+  }
+
   private async renewOrFence(): Promise<boolean> {
     const problem = await this.tryToRenew();
     if (problem !== undefined) this.holder.onFenced(problem.error);
@@ -127,17 +156,19 @@ export class HeldClaim {
 
   /** Renews the claim and reads the inbox. Returns the error of a failed renewal. */
   private async tryToRenew(): Promise<{ readonly error: unknown } | undefined> {
-    const { isShared } = this;
+    const { isShared, isSuspect } = this;
     const { store, clock, leaseSeconds } = this.parts;
     const requestedAt = clock.now();
     try {
       const renewed = await store.renew(this.claim, {
         ...(isShared && { isShared }),
+        ...(isSuspect && { isSuspect }),
         leaseSeconds,
         after: this.lastReadPosition,
         base: this.holder.base(),
       });
       this.claim = renewed.claim;
+      if (isSuspect) this.isSuspect = false;
       this.requestedAt = requestedAt;
       this.hasMore = renewed.inbox.length + renewed.unreadable.length === INBOX_PAGE;
       this.holder.onInboxPage(this.onlyNew(renewed));
@@ -158,13 +189,29 @@ export class HeldClaim {
   }
 
   private scheduleHeartbeat(): void {
-    const { clock, leaseSeconds } = this.parts;
-    this.stopHeartbeat = callAfter(clock, (leaseSeconds * 1000) / 3, () => void this.heartbeat());
+    this.scheduleTick(timerTime(this.parts.clock) + this.interval);
+  }
+
+  private scheduleTick(beatAt: number): void {
+    const { clock } = this.parts;
+    const now = timerTime(clock);
+    const delay = Math.min(this.interval / TICKS, beatAt - now);
+    this.tickDueAt = now + delay;
+    this.stopHeartbeat = callAfter(clock, delay, () => {
+      if (this.noticeStandstill() || timerTime(clock) >= beatAt) void this.heartbeat();
+      else this.scheduleTick(beatAt);
+    });
+  }
+
+  /** The time between two heartbeats, in milliseconds. */
+  private get interval(): number {
+    return (this.parts.leaseSeconds * 1000) / 3;
   }
 
   /** Renews the claim and reads the whole inbox, page by page: a stop must not wait behind many messages. */
   private async heartbeat(): Promise<void> {
     this.isBeating = true;
+    this.tickDueAt = undefined;
     let problem: { readonly error: unknown } | undefined;
     do {
       this.mustLook = false;

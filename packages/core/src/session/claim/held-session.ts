@@ -7,7 +7,7 @@ import { spentOf } from '../session-totals.ts';
 import type { AgentEventListener, EventSession } from '../../loop/events.ts';
 import { nextAction } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { isUnreachable } from '../session-errors.ts';
+import { isUnreachable, standstillError } from '../session-errors.ts';
 import type { ClaimedSession, InboxPage } from '../session-claim.ts';
 import type { AgentSession } from '../session.ts';
 import { ClaimChannel } from './claim-channel.ts';
@@ -76,7 +76,7 @@ export class HeldSession {
 
   private constructor(
     { claimed, requestedAt, slot }: GrantedClaim,
-    { signal, maxSteps = Infinity }: ClaimRequest,
+    { signal, maxSteps = Infinity, suspects }: ClaimRequest,
     parts: WorkParts,
   ) {
     this.parts = parts;
@@ -92,6 +92,7 @@ export class HeldSession {
     this.claim = new HeldClaim(claimed, requestedAt, parts, {
       onInboxPage: (page) => this.receive(page),
       onFenced: (error) => this.abandonRun(error),
+      onStandstill: (seconds) => this.noteStandstill(seconds, suspects === 'refuse'),
       base: () => this.writer.base,
     });
     this.channel = new ClaimChannel(claimed, parts, () => this.claim.look());
@@ -287,6 +288,13 @@ export class HeldSession {
       parts.report({ type: 'inbox-item-unreadable', session, position, error });
     const stop = this.inbox.receive(inbox, this.running);
     if (stop !== undefined) this.abortController.abort(new RunAbort('cancel', stop));
+  }
+
+  /** Ends the work in a process with other sessions: the session may stop them again. */
+  private noteStandstill(seconds: number, mustYield: boolean): void {
+    const { latest: session, parts, abortController } = this;
+    parts.report({ type: 'worker-stood-still', session, error: standstillError(session.sessionId, seconds) });
+    if (mustYield) abortController.abort(new RunAbort('yield'));
   }
 
   private abandonRun(error: unknown): void {

@@ -211,11 +211,11 @@ export class BackedSessionStore implements SessionStore {
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = checkClaim(claim);
-    const { base, leaseSeconds, isShared, after: seen = -1 } = checkRenewOptions(options);
+    const { base, after: seen = -1, ...change } = checkRenewOptions(options);
     const { opened, reader } = this;
     const known = reader.knownAs(sessionId, base);
     const { record, inbox } = await writeRecord(sessionId, { opened, reader, known }, async (before, now) => {
-      const renewed = renewedRecord(before, claim, { leaseSeconds, isShared }, now);
+      const renewed = renewedRecord(before, claim, change, now);
       const page = await reader.inbox(before, seen);
       const after = withItemsRead(renewed, page);
       return { after, answer: { record: after, inbox: page } };
@@ -226,11 +226,11 @@ export class BackedSessionStore implements SessionStore {
 
   async release(claim: SessionClaim, options: ReleaseOptions = {}): Promise<boolean> {
     const { sessionId } = checkClaim(claim);
-    const { onlyIfIdle = false, base } = checkReleaseOptions(options);
+    const { onlyIfIdle = false, base, isSuspect } = checkReleaseOptions(options);
     const { opened, reader } = this;
     const known = reader.knownAs(sessionId, base);
     const released = writeRecord(sessionId, { opened, reader, known }, (record, now) => {
-      const after = releasedRecord(record, claim, now);
+      const after = releasedRecord(record, claim, { isSuspect }, now);
       if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
       return { after, answer: true };
     });

@@ -182,6 +182,7 @@ export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId
     base: SESSION,
     after: POSITION,
     isShared: mustBe.boolean,
+    isSuspect: mustBe.boolean,
     workerId: { ...NAME, isInternal: true },
   },
   { ttl: LEASE, lease: LEASE },
@@ -189,6 +190,7 @@ export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId
 
 export const checkReleaseOptions = optionsCheck<ReleaseOptions>('store.release', {
   onlyIfIdle: mustBe.boolean,
+  isSuspect: mustBe.boolean,
   base: SESSION,
 });
 

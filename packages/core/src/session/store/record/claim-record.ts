@@ -1,13 +1,20 @@
 import type { Instant } from '../../../clock.ts';
 import { SessionBusyError, SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
-import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../../session-claim.ts';
+import type {
+  ClaimOptions,
+  InboxPage,
+  ReleaseOptions,
+  RenewOptions,
+  SessionClaim,
+} from '../../session-claim.ts';
 import type { ClaimedRecord, SessionRecord } from './session-record.ts';
 import { laterBy, nextRecord, withActivity } from './session-record.ts';
 
 /**
  * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker
- * has died. The death counts as an attempt only when the worker worked on no other session. A repeated claim of the same
- * worker extends its lease and changes nothing else.
+ * has died. The death counts as an attempt only when the worker worked on no other session. A session that was released
+ * as a suspect one has counted its attempt already. A repeated claim of the same worker extends its lease and changes
+ * nothing else.
  * @throws SessionBusyError while the claim of another worker lasts; SessionSuspectError as `ifSuspect` demands.
  */
 export function claimedRecord(
@@ -17,37 +24,40 @@ export function claimedRecord(
 ): ClaimedRecord {
   const refusal = claimRefusal(record, { workerId, ifSuspect }, now);
   if (refusal) throw refusal;
-  const { lease: earlier, epoch, attempt } = record;
+  const { lease: earlier, epoch, attempt, isSuspect } = record;
   const until = laterBy(now, leaseSeconds);
   if (earlier?.workerId === workerId) return nextRecord({ ...record, lease: { ...earlier, until } }, now);
-  const lease = earlier && ifSuspect === 'alone' ? { workerId, until, isAlone: true } : { workerId, until };
-  const isCounted = earlier === undefined || earlier.isAlone === true;
+  const isAlone = (earlier !== undefined || isSuspect) && ifSuspect === 'alone';
+  const lease = { workerId, until, ...(isAlone && { isAlone }) };
+  const isCounted = earlier ? earlier.isAlone === true : !isSuspect;
   const nextAttempt = isCounted ? attempt + 1 : Math.max(attempt, 1); // attempts count from 1
+  const cleared = { isSuspect: undefined, takenUntil: undefined };
   return nextRecord(
-    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, takenUntil: undefined },
+    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, ...cleared },
     now,
   );
 }
 
 /** Returns the error for a claim that must be refused. */
 export function claimRefusal(
-  { info: { sessionId }, lease }: SessionRecord,
+  { info: { sessionId }, lease, isSuspect }: SessionRecord,
   { workerId, ifSuspect }: Pick<ClaimOptions, 'workerId' | 'ifSuspect'>,
   now: Instant,
 ): SessionBusyError | SessionSuspectError | undefined {
-  if (lease === undefined || lease.workerId === workerId) return undefined;
-  if (lease.until > now) return new SessionBusyError(sessionId, lease.workerId, lease.until);
-  return ifSuspect === 'refuse' ? new SessionSuspectError(sessionId) : undefined;
+  if (lease?.workerId === workerId) return undefined;
+  if (lease && lease.until > now) return new SessionBusyError(sessionId, lease.workerId, lease.until);
+  return ifSuspect === 'refuse' && (lease ?? isSuspect) ? new SessionSuspectError(sessionId) : undefined;
 }
 
 /**
- * Returns the record after a renewal of the claim.
+ * Returns the record after a renewal of the claim. A worker that stood still makes the session suspect. As after its
+ * death, that counts as an attempt only when the worker works on no other session.
  * @throws SessionConflictError `fenced` or `recreated` when the claim is no longer valid.
  */
 export function renewedRecord(
   record: SessionRecord,
   claim: SessionClaim,
-  { leaseSeconds, isShared }: Pick<RenewOptions, 'leaseSeconds' | 'isShared'>,
+  { leaseSeconds, isShared, isSuspect }: Pick<RenewOptions, 'leaseSeconds' | 'isShared' | 'isSuspect'>,
   now: Instant,
 ): ClaimedRecord {
   if (record.incarnation !== claim.incarnation) {
@@ -64,17 +74,29 @@ export function renewedRecord(
     ...(isAlone && { isAlone }),
     ...(readTo !== undefined && { readTo }),
   };
-  return nextRecord({ ...record, lease }, now);
+  return nextRecord({ ...(isSuspect ? suspectRecord(record) : record), lease }, now);
 }
 
-/** Returns the record after a release; `undefined` when the claim is no longer valid. */
+/**
+ * Returns the record after a release; `undefined` when the claim is no longer valid. Only a session that is not suspect
+ * loses its attempts.
+ */
 export function releasedRecord(
   record: SessionRecord,
   claim: SessionClaim,
+  { isSuspect }: Pick<ReleaseOptions, 'isSuspect'>,
   now: Instant,
 ): SessionRecord | undefined {
   if (!isHeld(record, claim)) return undefined;
-  return nextRecord({ ...withActivity(record, now), lease: undefined, attempt: 0 }, now);
+  const released = isSuspect ? suspectRecord(record) : record;
+  const attempt = released.isSuspect ? released.attempt : 0;
+  return nextRecord({ ...withActivity(released, now), lease: undefined, attempt }, now);
+}
+
+/** The record of a claimed session whose worker stood still. */
+function suspectRecord(record: SessionRecord): SessionRecord {
+  const { attempt, lease } = record;
+  return { ...record, isSuspect: true, attempt: lease?.isAlone ? attempt + 1 : attempt };
 }
 
 /**

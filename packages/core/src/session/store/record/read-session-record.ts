@@ -55,6 +55,7 @@ const readRecord: Read<SessionRecord> = shapeReader({
     'readTo?': readCount,
   }),
   attempt: readCount,
+  'isSuspect?': readBoolean,
   progress: readString,
   'wakeAt?': readInstant,
   lastActiveAt: readInstant,

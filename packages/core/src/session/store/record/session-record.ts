@@ -48,6 +48,11 @@ export interface SessionRecord {
     | undefined;
   /** The number of the attempt, as in `ClaimedSession.attempt`; 0 after a release. */
   readonly attempt: number;
+  /**
+   * The worker of the latest claim stood still, and its claim was renewed or released since: the session is suspect until
+   * the next claim, as after the death of the worker.
+   */
+  readonly isSuspect?: boolean | undefined;
   /** Changes when a step is closed, and when an execution begins or ends. */
   readonly progress: string;
   /** When the state needs a worker: now or later; absent when it needs none. */

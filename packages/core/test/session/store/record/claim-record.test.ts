@@ -1,4 +1,4 @@
-import { AgentSession } from '@holdfast/core';
+import { AgentSession, StateFormatError } from '@holdfast/core';
 import type { InboxItem, InboxPage, SessionClaim } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import {
@@ -14,8 +14,8 @@ import {
   enqueuedRecord,
   withoutItem,
 } from '../../../../src/session/store/record/session-record.ts';
+import { readSessionRecord } from '../../../../src/session/store/record/read-session-record.ts';
 import type { ClaimedRecord, SessionRecord } from '../../../../src/session/store/record/session-record.ts';
-import { StateFormatError } from '@holdfast/core';
 
 const NOW = 1_000_000;
 const ada = { workerId: 'Ada', leaseSeconds: 30 };
@@ -74,7 +74,7 @@ describe('the items that a worker has read', () => {
   test('are free again after a release, and after the claim of another worker', () => {
     const read = withItemsRead(claimedRecord(recordWith(3), ada, NOW), pageOf([0, 1, 2]));
     expect(removable(read)).toEqual([]);
-    const released = releasedRecord(read, claimFor(read), NOW + 1);
+    const released = releasedRecord(read, claimFor(read), {}, NOW + 1);
     expect(released && [released.lease, removable(released)]).toEqual([undefined, [0, 1, 2]]);
     const taken = claimedRecord(read, bo, NOW + 30_000);
     expect([taken.lease.readTo, removable(taken)]).toEqual([undefined, [0, 1, 2]]);
@@ -114,6 +114,46 @@ test('a claim counts as an attempt when the worker before died alone, or when it
   expect(claimedRecord(free, ada, NOW + 61_000).attempt).toBe(1);
 });
 
+describe('a worker that stood still', () => {
+  const released = (record: ClaimedRecord, isSuspect?: boolean): SessionRecord =>
+    releasedRecord(record, claimFor(record), { isSuspect }, NOW + 1) ?? record;
+  const stoodStill = (record: ClaimedRecord): ClaimedRecord =>
+    renewedRecord(record, claimFor(record), { leaseSeconds: 30, isSuspect: true }, NOW);
+  const refusing = { ...bo, ifSuspect: 'refuse' } as const;
+  const alone = { ...bo, ifSuspect: 'alone' } as const;
+  const suspect = expect.objectContaining({ code: 'SESSION_SUSPECT' });
+
+  test.each(['renewal', 'release'])('leaves a suspect session, told at a %s', (when) => {
+    const claimed = claimedRecord(recordWith(0), ada, NOW);
+    const left = when === 'renewal' ? released(stoodStill(claimed)) : released(claimed, true);
+    expect([left.lease, left.attempt, left.isSuspect]).toEqual([undefined, 1, true]);
+    expect(readSessionRecord(JSON.parse(JSON.stringify(left)))).toMatchObject({ isSuspect: true });
+    expect(() => claimedRecord(left, refusing, NOW + 2)).toThrow(suspect);
+    const next = claimedRecord(left, alone, NOW + 2);
+    expect([next.lease.isAlone, next.attempt, next.isSuspect]).toEqual([true, 1, undefined]);
+    expect(released(next)).toMatchObject({ attempt: 0, isSuspect: undefined });
+    expect(claimedRecord(left, bo, NOW + 2).lease.isAlone).toBeUndefined();
+  });
+
+  test('counts as an attempt when the worker was alone', () => {
+    const first = released(claimedRecord(recordWith(0), ada, NOW), true);
+    const second = released(claimedRecord(first, alone, NOW + 2), true);
+    const third = claimedRecord(second, alone, NOW + 2);
+    expect([first.attempt, second.attempt, third.attempt]).toEqual([1, 2, 2]);
+    const shared = renewedRecord(third, claimFor(third), { leaseSeconds: 30, isShared: true }, NOW);
+    expect(released(shared, true).attempt).toBe(2);
+    const died = claimedRecord(stoodStill(third), ada, NOW + 90_000);
+    expect(died.attempt).toBe(4); // stood still, and then died
+  });
+
+  test('is refused a session of another worker as before', () => {
+    const claimed = stoodStill(claimedRecord(recordWith(0), ada, NOW));
+    expect(() => claimedRecord(claimed, refusing, NOW + 2)).toThrow(
+      expect.objectContaining({ code: 'SESSION_BUSY' }),
+    );
+  });
+});
+
 test('a claim is refused while another lasts, and a renewal when it is no longer valid', () => {
   const claimed = claimedRecord(recordWith(0), ada, NOW);
   expect(() => claimedRecord(claimed, bo, NOW + 29_999)).toThrow(
@@ -128,5 +168,5 @@ test('a claim is refused while another lasts, and a renewal when it is no longer
   expect(renew({ ...claimFor(taken), incarnation: 'j' })).toThrow(
     expect.objectContaining({ kind: 'recreated' }),
   );
-  expect(releasedRecord(taken, claimFor(claimed), NOW)).toBeUndefined();
+  expect(releasedRecord(taken, claimFor(claimed), {}, NOW)).toBeUndefined();
 });
