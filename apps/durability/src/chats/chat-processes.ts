@@ -75,6 +75,7 @@ export async function serveChats({
     channel: counted,
     agent: 'writer',
     authorize,
+    mayDecide: () => true,
     limits: { requestsPerMinute: 100_000, ...limits },
     onError,
   });

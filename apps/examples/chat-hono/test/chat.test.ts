@@ -62,6 +62,13 @@ describe.skipIf(isWithoutChromium)('the chat in one process', { timeout: 120_000
     expect(await readFile(join(folder, 'payments.txt'), 'utf8').catch(() => '')).not.toContain('8 euros');
   });
 
+  test('a call on which another person decides has no buttons', async () => {
+    const chat = await tab('others');
+    await chat.send('Pay 700 euros.');
+    await chat.says('Another person decides on this call.');
+    expect(await chat.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  });
+
   test('the page answers a call of its own tool', async () => {
     const chat = await tab('zone', { timezoneId: 'America/New_York' });
     const other = await tab('zone', { beside: chat.page });

@@ -1,7 +1,7 @@
 import { SessionRuntime } from '@holdfast/core';
 import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';
 import { chatHandler } from '@holdfast/ui-ai-sdk/handler';
-import { agents, folder } from 'chat-shared/agent';
+import { agents, folder, mayDecide } from 'chat-shared/agent';
 
 export const store = await SqliteSessionStore.open({ path: `${folder}/chats.db` });
 const channel = await SqliteSessionChannel.open({ path: `${folder}/live.db` });
@@ -10,4 +10,4 @@ export const runtime = new SessionRuntime({ store, channel, agents, leaseSeconds
 const engine = { wake: async () => undefined };
 /** A real application reads the owner from its session cookie. */
 const authorize = () => ({ owner: 'me' });
-export const chats = chatHandler({ runtime, engine, channel, agent: 'clerk', authorize });
+export const chats = chatHandler({ runtime, engine, channel, agent: 'clerk', authorize, mayDecide });

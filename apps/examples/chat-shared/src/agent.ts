@@ -4,16 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openai } from '@ai-sdk/openai';
 import { createAgentLoop, tool } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import type { CallToDecide } from '@holdfast/ui-ai-sdk/handler';
 import { z } from 'zod';
 import { offlineDriver } from './offline-driver.ts';
 
 /** The folder of the databases, and of the files that tools write. */
 export const folder = process.env['DATA_FOLDER'] ?? '.holdfast';
 
+const bill = z.object({ euros: z.number() });
+
 const pay = tool({
   name: 'pay',
   description: 'Pays a bill.',
-  inputSchema: z.object({ euros: z.number() }),
+  inputSchema: bill,
   needsApproval: true,
   async execute({ euros }) {
     await write('payments.txt', `${euros} euros`);
@@ -31,6 +34,11 @@ const print = tool({
     return `Printed ${pages} pages.`;
   },
 });
+
+/** The user of the page decides on small payments. For the others, the page waits for another person. */
+export function mayDecide({ name, args }: CallToDecide): boolean {
+  return name === 'pay' && bill.parse(args).euros <= 100;
+}
 
 /** The page answers this call. */
 const timeZone = tool({

@@ -1,3 +1,4 @@
+import { waitsForOthers } from '@holdfast/ui-ai-sdk/transport';
 import { isToolUIPart } from 'ai';
 import type { ChatAddToolApproveResponseFunction, UIMessage } from 'ai';
 import type { ReactNode } from 'react';
@@ -30,7 +31,8 @@ function shownPart(
   return (
     <p key={key} className={state}>
       {type}({JSON.stringify(input)}) {JSON.stringify(output)}
-      {state === 'approval-requested' && (
+      {waitsForOthers(part) && <em>{approval?.requestReason}</em>}
+      {state === 'approval-requested' && !waitsForOthers(part) && (
         <>
           <button onClick={() => void decide({ id: approval.id, approved: true })}>Approve</button>
           <button onClick={() => void decide({ id: approval.id, approved: false })}>Deny</button>

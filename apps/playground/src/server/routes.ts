@@ -74,6 +74,7 @@ function chatHandlerOf(
     channel,
     agent: definition,
     authorize: () => ({ owner: OWNER }),
+    mayDecide: () => true, // the one user of this machine
     sessionIdOf: ({ chatId }) => chatId, // there is one owner
     limits: { bodyBytes: MAX_BODY_BYTES },
     describeFailure: ({ errors, stopSignal }) =>

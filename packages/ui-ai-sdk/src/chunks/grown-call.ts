@@ -58,7 +58,11 @@ function grownApprovalChunks(shown: ToolPart, wanted: ToolPart): readonly UIMess
   if (isSameValue(shown.approval, wanted.approval)) return [];
   if (shown.approval === undefined) return [...requestChunks(wanted), ...responseChunks(wanted)];
   const isUndecided = shown.approval.approved === undefined && shown.approval.id === wanted.approval?.id;
-  return isUndecided ? responseChunks(wanted) : undefined;
+  if (!isUndecided) return undefined;
+  const [{ descriptor, requestReason }, now] = [shown.approval, wanted.approval];
+  const isSameRequest = isSameValue(descriptor, now?.descriptor) && requestReason === now?.requestReason;
+  // The request comes again when another person may decide now.
+  return [...(isSameRequest ? [] : requestChunks(wanted)), ...responseChunks(wanted)];
 }
 
 function grownOutputChunks(shown: ToolPart, wanted: ToolPart): readonly UIMessageChunk[] | undefined {

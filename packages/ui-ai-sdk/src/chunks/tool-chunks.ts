@@ -75,7 +75,11 @@ function callMembers(part: ToolPart): CallMembers {
 
 /** Returns the chunk that requests approval, if the part has an approval. */
 export function requestChunks({ approval, toolCallId }: ToolPart): readonly UIMessageChunk[] {
-  return approval ? [{ type: 'tool-approval-request', approvalId: approval.id, toolCallId }] : [];
+  if (approval === undefined) return [];
+  const { id: approvalId, descriptor, requestReason } = approval;
+  const reason = requestReason === undefined ? {} : { reason: requestReason };
+  const described = descriptor === undefined ? {} : { approvalDescriptor: descriptor };
+  return [{ type: 'tool-approval-request', approvalId, toolCallId, ...described, ...reason }];
 }
 
 /** Returns the chunk with the decision, if the part has one. */

@@ -1,13 +1,17 @@
 import { answer, answerError, approve, deny, pendingApprovals, pendingQuestions } from '@holdfast/core';
 import type { AgentState, SessionAction, ToolExecution } from '@holdfast/core';
+import { isSameValue } from '../chunks/is-same-value.ts';
 import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
+import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
-import type { IncomingAnswer, IncomingDecision } from './incoming.ts';
+import type { IncomingAnswer, IncomingDecision } from './request/incoming.ts';
 
 /** A decision or an answer as an action, with the call that waits for it. */
 export interface AnsweringAction {
   readonly call: ToolExecution;
   readonly action: SessionAction;
+  /** True for an approval or a denial. */
+  readonly isDecision: boolean;
 }
 
 /** The decisions and answers of a page. */
@@ -16,7 +20,10 @@ interface IncomingAnswers {
   readonly answers: readonly IncomingAnswer[];
 }
 
-/** Returns the actions for the decisions and answers that a call of the state waits for. The others have no effect. */
+/**
+ * Returns the actions for the decisions and answers that a call of the state waits for. The others have no effect.
+ * @throws ChatRequestError `CHAT_CHANGED` for a decision with other arguments than those of its call.
+ */
 export function answeringActions(
   state: AgentState,
   { decisions, answers }: IncomingAnswers,
@@ -25,12 +32,12 @@ export function answeringActions(
   const decided = pendingApprovals(state).flatMap((call) => {
     const id = approvalIdOfCall(state, call);
     const decision = decisions.find(({ approvalId }) => approvalId === id);
-    return decision ? [{ call, action: decidingAction(call, decision, by) }] : [];
+    return decision ? [{ call, action: decidingAction(call, decision, by), isDecision: true }] : [];
   });
   const answered = pendingQuestions(state).flatMap((call) => {
     const id = callIdOf(state, call);
     const given = answers.find(({ toolCallId }) => toolCallId === id);
-    return given ? [{ call, action: answeringAction(call, given, by) }] : [];
+    return given ? [{ call, action: answeringAction(call, given, by), isDecision: false }] : [];
   });
   return [...decided, ...answered];
 }
@@ -43,9 +50,11 @@ export function waitsForAny(state: AgentState, calls: readonly ToolExecution[]):
 
 function decidingAction(
   call: ToolExecution,
-  { isApproved, reason }: IncomingDecision,
+  { isApproved, reason, input }: IncomingDecision,
   by: string,
 ): SessionAction {
+  if (input !== undefined && !isSameValue(input, call.args))
+    throw new ChatRequestError('CHAT_CHANGED', 'The call has other arguments. Load the messages again.');
   return (isApproved ? approve : deny)(call, { by, ...(reason !== undefined && { reason }) });
 }
 

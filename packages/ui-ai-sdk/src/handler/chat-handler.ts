@@ -12,17 +12,18 @@ import type { ChatParts } from './chat.ts';
 import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
 import { checkLimits, checkOptions } from './chat-options.ts';
 import type { ChatHandlerOptions, ChatName, ChatUser } from './chat-options.ts';
-import { errorToRetry, hasFailed, isAtWork, messagesOfViews } from './chat-view.ts';
+import { errorToRetry, hasFailed, isAtWork, messageOfExecution, messagesOfViews } from './chat-view.ts';
 import type { MessagesOf } from './chat-view.ts';
+import { DecisionRights, DecisionRule } from './decision-rights.ts';
 import { followResponse } from './followed-response.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import { isId, optionalId, readCommand } from './incoming.ts';
-import type { ChatCommand } from './incoming.ts';
-import { checkOrigin, corsHeaders, preflightResponse } from './origins.ts';
-import { DEFAULT_LIMITS, OwnerUsage } from './owner-usage.ts';
-import type { Limits } from './owner-usage.ts';
+import { isId, optionalId, readCommand } from './request/incoming.ts';
+import type { ChatCommand } from './request/incoming.ts';
+import { checkOrigin, corsHeaders, preflightResponse } from './request/origins.ts';
+import { DEFAULT_LIMITS, OwnerUsage } from './request/owner-usage.ts';
+import type { Limits } from './request/owner-usage.ts';
 import { queuedMessages } from './queued-messages.ts';
-import { readBody } from './request-body.ts';
+import { readBody } from './request/request-body.ts';
 import { responseStream } from './response-stream.ts';
 import type { ResponseFormat } from './response-stream.ts';
 import { textStream } from './text-stream.ts';
@@ -65,7 +66,9 @@ const ROUTES: Readonly<Record<string, Serve>> = {
  *
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value.
  */
-export function chatHandler(options: ChatHandlerOptions): (request: Request) => Promise<Response> {
+export function chatHandler<User extends ChatUser>(
+  options: ChatHandlerOptions<User>,
+): (request: Request) => Promise<Response> {
   const handler = new Handler(checkOptions(options));
   return (request) => handler.serve(request);
 }
@@ -77,6 +80,7 @@ class Handler {
   private readonly limits: Limits;
   private readonly clock: Clock;
   private readonly usage: OwnerUsage;
+  private readonly rule: DecisionRule;
   private readonly messagesOf: MessagesOf;
   private readonly parts: ChatParts;
 
@@ -88,6 +92,7 @@ class Handler {
     this.limits = { ...DEFAULT_LIMITS, ...checkLimits(limits) };
     this.clock = clock;
     this.usage = new OwnerUsage(this.limits, clock);
+    this.rule = new DecisionRule(options);
     this.messagesOf = messagesOfViews(messages);
     const watcher = new SessionWatcher({ store: runtime.store, channel, clock });
     const definitionOf = (chatId: string, user: ChatUser) =>
@@ -115,7 +120,7 @@ class Handler {
     }
     const serve = ROUTES[`${request.method} ${action ?? ''}`];
     if (serve === undefined || rest.length > 0) throw unknownMethod();
-    return serve(this, { request, url, user, chat: this.chat(named, user) });
+    return serve(this, { request, url, user, chat: this.chat(named, user, request) });
   }
 
   /** Returns the segments of the path behind that of the handler. */
@@ -132,18 +137,20 @@ class Handler {
     return errorResponse(chatError);
   }
 
-  private chat(chatId: unknown, user: ChatUser): Chat {
+  private chat(chatId: unknown, user: ChatUser, request: Request): Chat {
     if (!isId(chatId))
       throw new ChatRequestError('CHAT_REQUEST_INVALID', 'A chat has an id of 1 to 200 characters.');
-    const { sessionIdOf = defaultSessionId } = this.options;
-    return new Chat(sessionIdOf({ owner: user.owner, chatId }), chatId, user, this.parts);
+    const { sessionIdOf = defaultSessionId, onError } = this.options;
+    const sessionId = sessionIdOf({ owner: user.owner, chatId });
+    const rights = new DecisionRights(this.rule, user, sessionId, (error) => onError?.(error, request));
+    return new Chat({ sessionId, chatId, user, rights }, this.parts);
   }
 
   // Requests
 
   private async send(request: Request, url: URL, user: ChatUser): Promise<Response> {
     const body = await readBody(request, this.limits.bodyBytes);
-    const chat = this.chat(body['id'], user);
+    const chat = this.chat(body['id'], user, request);
     const { acceptsFileUrl } = this.options;
     const command = readCommand(body, (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false);
     const leave = this.usage.openStream(user.owner);
@@ -163,7 +170,8 @@ class Handler {
     if (view === undefined) return shownMessages({ messages: [], version: 0, isAtWork: false });
     const { state, version } = view.session;
     const queued = queuedMessages(waiting, state);
-    const messages = [...this.messagesOf(view, await chat.executions()), ...queued];
+    const known = this.messagesOf(view, await chat.executions());
+    const messages = [...(await shownTo(chat, known, state)), ...queued];
     const isBusy = queued.length > 0 || isAtWork(state);
     const isFailed = !isBusy && hasFailed(state);
     return shownMessages({
@@ -197,7 +205,7 @@ class Handler {
 
   async fork({ request, chat, user }: ChatRequest): Promise<Response> {
     const body = await readBody(request, this.limits.bodyBytes);
-    const copy = this.chat(body['chatId'], user);
+    const copy = this.chat(body['chatId'], user, request);
     await chat.fork(copy.sessionId, optionalId(body, 'messageId'));
     return Response.json({ chatId: body['chatId'] }, { status: 201 });
   }
@@ -218,7 +226,8 @@ class Handler {
     const session = known === undefined ? undefined : await chat.find();
     if (session === undefined) return undefined;
     const messages = this.messagesOf({ session, partial: undefined, isSaved: true });
-    const message = messages.find(({ id }) => id === continued.id);
+    const found = messages.find(({ id }) => id === continued.id);
+    const message = found && (await chat.rights.shown(found, session.state));
     return message && contentDigestOf(message) === known ? message : undefined;
   }
 
@@ -240,7 +249,8 @@ class Handler {
     };
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
     const views = this.views(chat, request);
-    const response = followResponse(views, target, { messagesOf, describeFailure: describe, hasMessage });
+    const parts = { messagesOf, rights: chat.rights, describeFailure: describe, hasMessage };
+    const response = followResponse(views, target, parts);
     return responseStream(response, formatOf(url), { clock, onEnd, continued });
   }
 
@@ -270,6 +280,18 @@ async function openResponse(chat: Chat, named: string | null): Promise<ResponseT
   const sent = queued ?? state.messages.toArray().findLast((each) => each.role === 'user' && isNamed(each));
   if (sent) return { type: 'message', messageId: sent.id, hasStream: false };
   return named === null ? undefined : { type: 'execution', executionId: executionIdIn(named) };
+}
+
+/** Returns messages as a user sees them: only the last execution can have a call that waits. */
+async function shownTo(
+  { rights }: Chat,
+  messages: readonly UIMessage[],
+  state: AgentState,
+): Promise<readonly UIMessage[]> {
+  const last = messageOfExecution(messages, state.executionId ?? '');
+  if (last === undefined) return messages;
+  const shown = await rights.shown(last, state);
+  return messages.map((message) => (message === last ? shown : message));
 }
 
 /** The messages of a chat as a page loads them. */

@@ -12,6 +12,17 @@ export interface ChatUser {
   readonly by?: string;
 }
 
+/** A tool call that waits for approval, for the rule about who may decide on it. */
+export interface CallToDecide {
+  /** The name of the tool. */
+  readonly name: string;
+  /** The arguments that the tool receives after an approval. They are JSON. */
+  readonly args: unknown;
+  readonly sessionId: string;
+  /** The owner of the chat. */
+  readonly owner: string;
+}
+
 /** A chat of an owner. */
 export interface ChatName {
   readonly owner: string;
@@ -29,8 +40,8 @@ export interface ChatLimits {
   readonly streams?: number;
 }
 
-/** Options of `chatHandler`. */
-export interface ChatHandlerOptions {
+/** Options of `chatHandler`. `User` is what `authorize` returns. */
+export interface ChatHandlerOptions<User extends ChatUser = ChatUser> {
   /** A runtime with the agents and the channel. It runs no agent in this process: an engine does. */
   readonly runtime: SessionRuntime<never> | SessionRuntime;
   /** The engine whose workers run the agents, here or in other processes. */
@@ -46,7 +57,13 @@ export interface ChatHandlerOptions {
    * Returns the user of a request, or `undefined` for a request without one, which gets the status 401. It may throw a
    * `Response`, which the handler returns.
    */
-  readonly authorize: (request: Request) => ChatUser | undefined | Promise<ChatUser | undefined>;
+  readonly authorize: (request: Request) => User | undefined | Promise<User | undefined>;
+  /**
+   * Returns true when the user may approve or deny the call. It is asked when a page shows the call, and again for each
+   * decision. Any other value refuses the decision, and so does an error. Default: no page decides on any call. Questions
+   * to the user, which are calls of tools without `execute`, need no permission.
+   */
+  mayDecide?(call: CallToDecide, user: User): boolean | Promise<boolean>;
   /** The path of the handler. Default: `/api/chat`, as in the AI SDK. */
   readonly path?: string;
   /** Returns the id of the session of a chat. Default: made of owner and chat id. Two owners must not share an id. */
@@ -78,6 +95,7 @@ export const checkOptions = optionsCheck<ChatHandlerOptions>('chatHandler', {
       mustBe.object.accepts(value),
   }),
   authorize: mustBe.required(mustBe.function),
+  mayDecide: mustBe.function,
   path: {
     expected: 'a path that begins with "/", such as "/api/chat"',
     accepts: (value) => typeof value === 'string' && value.startsWith('/'),

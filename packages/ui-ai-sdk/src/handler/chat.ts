@@ -20,8 +20,9 @@ import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import { errorToRetry, isAtWork } from './chat-view.ts';
 import type { Summaries } from './chat-view.ts';
+import type { DecisionRights } from './decision-rights.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import type { ChatCommand, IncomingMessage } from './incoming.ts';
+import type { ChatCommand, IncomingMessage } from './request/incoming.ts';
 
 type AnswerCommand = Extract<ChatCommand, { readonly type: 'answer' }>;
 
@@ -31,6 +32,14 @@ export interface ChatParts {
   readonly engine: Pick<ExecutionEngine, 'wake'>;
   readonly watcher: SessionWatcher;
   readonly definitionOf: (chatId: string, user: ChatUser) => Promise<AgentDefinition>;
+}
+
+/** The names of a chat, its user, and the rights of the user. */
+interface ChatInit {
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly user: ChatUser;
+  readonly rights: DecisionRights;
 }
 
 /** The milliseconds that a new response waits for the end of the one that it replaces. */
@@ -46,13 +55,15 @@ const SUMMARIES = 100;
 /** A chat of one user: a session that workers advance. It changes the session, wakes the engine, and runs no agent. */
 export class Chat {
   readonly sessionId: string;
+  readonly rights: DecisionRights;
   private readonly chatId: string;
   private readonly user: ChatUser;
   private readonly parts: ChatParts;
   private readonly runtime: SessionRuntime;
 
-  constructor(sessionId: string, chatId: string, user: ChatUser, parts: ChatParts) {
+  constructor({ sessionId, chatId, user, rights }: ChatInit, parts: ChatParts) {
     this.sessionId = sessionId;
+    this.rights = rights;
     this.chatId = chatId;
     this.user = user;
     this.parts = parts;
@@ -227,11 +238,15 @@ export class Chat {
     const { state } = await this.runtime.get(this.sessionId);
     const { executionId } = state;
     const actions = answeringActions(state, command, this.user);
-    for (const { action } of actions)
-      await this.runtime.execute(this.sessionId, action, { steps: 'later', whenBusy: 'enqueue' });
+    await this.rights.require(actions.filter(({ isDecision }) => isDecision).map(({ call }) => call));
     if (executionId === undefined) throw noResponse();
     if (actions.length === 0) return { type: 'execution', executionId, isUnchanged: true };
-    await this.wake();
+    try {
+      for (const { action } of actions)
+        await this.runtime.execute(this.sessionId, action, { steps: 'later', whenBusy: 'enqueue' });
+    } finally {
+      await this.wake(); // also for the first ones, when a later one is refused
+    }
     const calls = actions.map(({ call }) => call);
     const isReady = (now: AgentState): boolean => now.executionId !== executionId || !waitsForAny(now, calls);
     return { type: 'execution', executionId, isReady };

@@ -5,6 +5,7 @@ import type { FinishReason, UIMessage } from 'ai';
 import { digestOf } from '../wire/digest.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import type { MessagesOf } from './chat-view.ts';
+import type { DecisionRights } from './decision-rights.ts';
 import { hasFailed, isAtWork, messageOfExecution } from './chat-view.ts';
 
 /** The response that a reader follows. */
@@ -35,6 +36,8 @@ type DescribeFailure = (state: AgentState) => string;
 
 interface FollowParts {
   readonly messagesOf: MessagesOf;
+  /** The rights of the reader. */
+  readonly rights: Pick<DecisionRights, 'shown'>;
   readonly describeFailure: DescribeFailure;
   /** True while a message waits in the inbox or stands in the saved state. */
   readonly hasMessage: (messageId: string) => Promise<boolean>;
@@ -60,7 +63,8 @@ export async function* followResponse(
     const found = messageOfExecution(messages, execution);
     // A state has the facts of its last execution only. A message keeps the ones that it had when another one begins.
     const isBare = found !== undefined && found.metadata === undefined && metadata !== undefined;
-    const message = isBare ? { ...found, metadata } : found;
+    const message =
+      found && (await parts.rights.shown(isBare ? { ...found, metadata } : found, view.session.state));
     metadata = message?.metadata;
     const end = endOf(view, execution, messages, parts);
     yield { message, end: end && isUnchanged ? withoutEffect(end) : end };

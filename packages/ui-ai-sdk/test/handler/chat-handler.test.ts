@@ -23,7 +23,8 @@ const ask = tool({
 /** A chat whose run waits for an approval. */
 async function waitingWorld(calls: unknown[] = []): Promise<{ world: ChatWorld; approvalId: string }> {
   const driver = scriptedDriver({ calls: [['pay', { euros: 5 }]] }, 'Done.');
-  const world = await chatWorld({ driver, tools: [pay(calls)] });
+  const handler = { mayDecide: () => true };
+  const world = await chatWorld({ driver, tools: [pay(calls)] }, { handler });
   await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'Pay.') });
   const part = (await world.saved('c1')).at(-1)?.parts.at(-1) as { approval: { id: string } };
   return { world, approvalId: part.approval.id };

@@ -34,7 +34,8 @@ test('a page with the default transport decides, and its message continues', asy
     execute: () => 'paid',
   });
   const driver = scriptedDriver({ calls: [['pay', {}]] }, { calls: [['pay', {}]] }, 'It is paid.');
-  await using world = await chatWorld({ driver, tools: [pay] });
+  const handler = { mayDecide: () => true };
+  await using world = await chatWorld({ driver, tools: [pay] }, { handler });
   const chat = new TestChat({
     id: 'c1',
     transport: new DefaultChatTransport({ api: `${world.server.url}/api/chat` }),

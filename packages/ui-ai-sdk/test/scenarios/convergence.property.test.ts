@@ -157,7 +157,8 @@ class World {
     const authorize = () => ({ owner: 'ada' });
     const runtime = this.runtime(this.store);
     const limits = { requestsPerMinute: 1_000_000, streams: 1_000 };
-    const handler = chatHandler({ runtime, engine, channel, agent: 'guide', authorize, limits });
+    const mayDecide = () => true;
+    const handler = chatHandler({ runtime, engine, channel, agent: 'guide', authorize, mayDecide, limits });
     this.server = await ChatServer.start(handler, this.port);
     this.port = Number(new URL(this.server.url).port);
   }

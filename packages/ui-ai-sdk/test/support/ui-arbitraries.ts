@@ -52,7 +52,8 @@ const others = fc.oneof(
   ),
 );
 
-const approval = record({ id: fc.constant('') });
+const descriptor = fc.constant({ mayDecide: false });
+const approval = record({ id: fc.constant('') }, { descriptor, requestReason: someText });
 const decided = (approved: boolean) =>
   record({ id: fc.constant(''), approved: fc.constant(approved) }, { reason: texts });
 const results = { resultProviderMetadata: metadata };

@@ -56,10 +56,9 @@ test('an approval in the page lets the tool run', async () => {
     needsApproval: true,
     execute: () => (paid.push('paid'), 'paid'),
   });
-  await using world = await chatWorld({
-    driver: scriptedDriver({ calls: [['pay', { amount: 5 }]] }, 'It is paid.'),
-    tools: [pay],
-  });
+  const driver = scriptedDriver({ calls: [['pay', { amount: 5 }]] }, 'It is paid.');
+  const handler = { mayDecide: () => true };
+  await using world = await chatWorld({ driver, tools: [pay] }, { handler });
   const { chat } = world.page('c1');
   await chat.sendMessage({ text: 'Pay.' });
   const [part] = chat.messages.at(-1)?.parts.slice(-1) ?? [];

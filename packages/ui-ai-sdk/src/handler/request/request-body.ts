@@ -1,4 +1,4 @@
-import { ChatRequestError } from './chat-error.ts';
+import { ChatRequestError } from '../chat-error.ts';
 
 /**
  * Reads the JSON body of a request, and stops at the limit.

@@ -1,9 +1,9 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
 import type { UIMessage } from 'ai';
-import { isObject } from '../chunks/is-same-value.ts';
-import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../messages/data-parts.ts';
-import type { DataPart } from '../messages/data-parts.ts';
-import { ChatRequestError } from './chat-error.ts';
+import { isObject } from '../../chunks/is-same-value.ts';
+import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../../messages/data-parts.ts';
+import type { DataPart } from '../../messages/data-parts.ts';
+import { ChatRequestError } from '../chat-error.ts';
 
 /** A message of the user. */
 export interface IncomingMessage {
@@ -17,6 +17,8 @@ export interface IncomingDecision {
   readonly approvalId: string;
   readonly isApproved: boolean;
   readonly reason: string | undefined;
+  /** The arguments that the page showed; `undefined` when it does not send them. */
+  readonly input: unknown;
 }
 
 /** The answer to a call of a tool that the page runs. */
@@ -165,12 +167,13 @@ function isPart(part: unknown): part is UIMessage['parts'][number] {
   return isRecord(part) && typeof part['type'] === 'string';
 }
 
-function readDecision({ state, approval }: Members): IncomingDecision[] {
+function readDecision({ state, approval, input }: Members): IncomingDecision[] {
   if (state !== 'approval-responded' || !isRecord(approval)) return [];
   const { id, approved, reason } = approval;
   if (typeof id !== 'string' || typeof approved !== 'boolean')
     throw invalid('A decision needs the "id" of its approval, and "approved": true or false.');
-  return [{ approvalId: id, isApproved: approved, reason: typeof reason === 'string' ? reason : undefined }];
+  const given = typeof reason === 'string' ? reason : undefined;
+  return [{ approvalId: id, isApproved: approved, reason: given, input }];
 }
 
 function readAnswer({ state, toolCallId, output, errorText, providerExecuted }: Members): IncomingAnswer[] {

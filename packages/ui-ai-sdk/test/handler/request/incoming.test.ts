@@ -3,8 +3,8 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import { chatHandler } from '@holdfast/ui-ai-sdk/handler';
 import type { UIMessage } from 'ai';
 import { expect, test } from 'vitest';
-import { messageBody, send, sessionOf } from '../support/chat-requests.ts';
-import { chatWorld, OWNER } from '../support/chat-world.ts';
+import { messageBody, send, sessionOf } from '../../support/chat-requests.ts';
+import { chatWorld, OWNER } from '../../support/chat-world.ts';
 
 test('a message is taken once, however often it is sent', async () => {
   await using world = await chatWorld({ driver: scriptedDriver('One.', 'Two.') });

@@ -1,6 +1,6 @@
 import type { Clock } from '@holdfast/core';
-import { ChatRequestError } from './chat-error.ts';
-import type { ChatLimits } from './chat-options.ts';
+import { ChatRequestError } from '../chat-error.ts';
+import type { ChatLimits } from '../chat-options.ts';
 
 /** The limits of a handler. */
 export type Limits = Required<ChatLimits>;
