@@ -573,7 +573,7 @@ describe('in the state of an agent', () => {
     expect(state.errors[0]).toMatchObject({
       name: 'AiSdkDriverError',
       code: 'DRIVER_AUTHENTICATION',
-      message: expect.stringContaining('(HTTP 401): Incorrect API key provided: [redacted].'),
+      message: expect.stringContaining('(HTTP 401). Check the API key'),
       data: { modelId: 'm', statusCode: 401, isRetryable: false, attempts: 1 },
       cause: { name: 'AI_APICallError' },
     });

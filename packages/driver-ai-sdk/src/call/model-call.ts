@@ -9,7 +9,7 @@ import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
 import type { CacheCall } from '../cache/prompt-cache.ts';
 import type { AiSdkDriverError } from '../errors/driver-error.ts';
-import { callFailed } from '../errors/driver-error.ts';
+import { callFailed, shownError } from '../errors/driver-error.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { promptOfAttempt } from '../prompt/prompt.ts';
 import { readStream } from '../response/read-stream.ts';
@@ -197,11 +197,24 @@ export class ModelCall {
     return { provider, modelId };
   }
 
-  /** Makes one attempt, which telemetry may observe. */
-  private observed<T>(options: CallOptions, attempt: () => PromiseLike<T>): PromiseLike<T> {
+  /** Makes one attempt, which telemetry may observe. Telemetry does not see a text that may quote a key. */
+  private async observed<T>(options: CallOptions, attempt: () => PromiseLike<T>): Promise<T> {
     const { aroundCall } = this.inference;
     if (aroundCall === undefined) return attempt();
-    return aroundCall({ model: this.called, options, maxRetries: this.policy.maxRetries }, attempt);
+    const failed: unknown[] = [];
+    const seen = async (): Promise<T> => {
+      try {
+        return await attempt();
+      } catch (error) {
+        failed.push(error);
+        throw shownError(error);
+      }
+    };
+    try {
+      return await aroundCall({ model: this.called, options, maxRetries: this.policy.maxRetries }, seen);
+    } catch (shown) {
+      throw failed.length > 0 ? failed[0] : shown;
+    }
   }
 
   /** Returns the result or the error of the SDK as a value. @throws the caller's reason when the caller aborts first. */

@@ -6,7 +6,7 @@ import {
 } from '@ai-sdk/provider';
 import type { DriverErrorKind, InferenceResponse } from '@holdfast/core/driver';
 import { DriverError } from '@holdfast/core/driver';
-import { apiCallError, errorKindOf, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
+import { apiCallError, errorKindOf, isRefusal, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
 import { member } from '../member.ts';
@@ -31,7 +31,9 @@ export interface DriverErrorData {
 
 /**
  * A model was not found, or gave no usable answer. The `kind` and the code follow from the provider's answer. Neither the
- * error nor its causes hold keys, headers or bodies of requests: causes are copies with name, message, code and stack.
+ * error nor its causes hold keys, headers or bodies of requests: causes are copies with name, message, code and stack. Of
+ * a text with which a provider refuses the key or the rights of the caller, as with the status 401 or 403, they hold
+ * nothing.
  */
 export class AiSdkDriverError extends DriverError {
   /** The facts that are known about the call. */
@@ -89,7 +91,8 @@ export function callFailed(
     ...(partialResponse ? ['its answer broke off'] : []),
   ];
   const found = facts.length > 0 ? ` (${facts.join(', ')})` : '';
-  const message = `The model "${modelId}" of ${provider} failed${found}: ${sentence(safeMessageOf(error, secrets))}`;
+  const reason = isRefusal(error) ? '.' : `: ${sentence(safeMessageOf(error, secrets))}`;
+  const message = `The model "${modelId}" of ${provider} failed${found}${reason}`;
   const request = requestIdOf(apiCallError(error)?.responseHeaders) ?? requestId;
   const data: DriverErrorData = {
     provider,
@@ -131,20 +134,43 @@ function isFailure(statusCode: number | undefined): statusCode is number {
   return statusCode !== undefined && statusCode >= 400;
 }
 
-/** A copy with name, message, code and stack, and the same of its causes. */
+/** The error as listeners may see it: the error itself, unless it may quote a key. */
+export function shownError(error: unknown): unknown {
+  return isRefusal(error) ? withoutSecrets(error, []) : error;
+}
+
+/** A copy with name, message, code and stack, and the same of its causes. Of a refusal, the name. */
 function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): Error {
+  if (depth === 0 && isRefusal(error))
+    return named(new Error('The text of a refusal is not shown.'), error, []);
   const message = safeMessageOf(error, secrets);
   const cause = error instanceof Error && depth < 4 ? error.cause : undefined;
   const options =
     cause === undefined || cause === null ? {} : { cause: withoutSecrets(cause, secrets, depth + 1) };
-  const copy = new Error(message, options);
-  copy.name = error instanceof Error ? error.name : 'Error';
-  const frames =
-    error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
-  copy.stack = [`${copy.name}: ${message}`, ...frames].join('\n');
+  const copy = named(new Error(message, options), error, framesOf(error));
   const code = member(error, 'code');
   return typeof code === 'string' ? Object.assign(copy, { code: redact(code, secrets) }) : copy;
 }
+
+/** Gives a copy the name of an error, and these lines of its stack. */
+function named(copy: Error, error: unknown, frames: readonly string[]): Error {
+  copy.name = error instanceof Error ? error.name : 'Error';
+  copy.stack = [`${copy.name}: ${copy.message}`, ...frames].join('\n');
+  return copy;
+}
+
+/** The lines of a stack below the message. A message can have lines that look like these. */
+function framesOf(error: unknown): readonly string[] {
+  const { message = '', stack = '' } = error instanceof Error ? error : {};
+  const start = stack.indexOf(message);
+  if (start === -1) return [];
+  return stack
+    .slice(start + message.length)
+    .split('\n', MAX_FRAMES)
+    .filter((line) => line.startsWith('    at '));
+}
+
+const MAX_FRAMES = 30;
 
 /** The error in words. Messages that quote a response or a prompt are replaced. */
 function safeMessageOf(error: unknown, secrets: readonly string[]): string {

@@ -9,6 +9,7 @@ import {
 } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { member } from '../member.ts';
+import { capped } from './cap.ts';
 
 const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
   [401, 'authentication'],
@@ -100,6 +101,21 @@ const ITEM_GONE = /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i;
 export function errorKindOf(error: unknown): DriverErrorKind {
   return (
     kindOfClass(error) ?? kindOfAnswer(error, statusOf(error)) ?? (isTransient(error) ? 'network' : 'unknown')
+  );
+}
+
+const REFUSALS: ReadonlySet<unknown> = new Set([401, 403]);
+
+/**
+ * True when a provider refused the key or the rights of the caller, or when such an error is a cause. Providers quote the
+ * key in these texts, whole or in part, in wordings of their own: nothing of them may be shown or stored.
+ */
+export function isRefusal(error: unknown): boolean {
+  return [error, ...withCauses(error)].some(
+    (each) =>
+      REFUSALS.has(statusOf(each)) ||
+      REFUSALS.has(member(each, 'status')) ||
+      (errorKindOf(each) === 'authentication' && !LoadAPIKeyError.isInstance(each)),
   );
 }
 
@@ -243,14 +259,15 @@ function kindOfWords(error: unknown): DriverErrorKind | undefined {
   return text === '' ? undefined : BY_WORDS.find(([, words]) => words.test(text))?.[0];
 }
 
-/** The codes, types and messages of an error and of the objects that providers put around one. */
+/** The codes, types and messages of an error and of the objects that providers put around one: the start of each. */
 export function wordsOf(error: unknown): string {
   const call = apiCallError(error);
-  if (call) return `${call.message} ${bodyOf(call).slice(0, MAX_BODY)}`;
-  if (typeof error === 'string') return error;
+  if (call) return `${capped(call.message)} ${capped(bodyOf(call))}`;
+  if (typeof error === 'string') return capped(error);
   return placesOf(error)
     .flatMap((place) => ['code', 'type', 'status', 'message'].map((name) => member(place, name)))
     .filter((word) => typeof word === 'string')
+    .map(capped)
     .join(' ');
 }
 
@@ -264,8 +281,6 @@ function bodyOf(call: { readonly responseBody?: unknown }): string {
 function placesOf(error: unknown): readonly unknown[] {
   return [error, member(error, 'error'), member(member(error, 'response'), 'error')];
 }
-
-const MAX_BODY = 4_000;
 
 /** An error and its causes. */
 function withCauses(error: unknown, depth = 0): readonly Error[] {

@@ -205,7 +205,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
         data: { modelId: 'gpt-5', statusCode: 401, isRetryable: false, attempts: 1 },
       });
       const shown = inspect(error, { depth: 10, showHidden: true });
-      expect(shown).toContain('Incorrect API key provided: [redacted]');
+      expect(shown).toContain('(HTTP 401). Check the API key and its permissions.');
       expect(shown).not.toMatch(/1234567890|team-value|hello/);
     });
 
