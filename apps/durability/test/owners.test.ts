@@ -96,8 +96,7 @@ async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<re
 }
 
 const REFUSED = true;
-const NOTHING_TO_DO = { outcome: { type: 'finished' }, wake: [], isMissing: true };
-const AS_IF_MISSING = [...Array.from({ length: 7 }, () => REFUSED), NOTHING_TO_DO, false];
+const AS_IF_MISSING = [...Array.from({ length: 8 }, () => REFUSED), false];
 
 describe.each(TESTED_STORES)('$name', (tested) => {
   const newLocation = serverOfBlock(tested);

@@ -18,6 +18,7 @@ import { listCases } from './list-cases.ts';
 import { listFilterCases } from './list-filter-cases.ts';
 import { manySessionCases } from './many-session-cases.ts';
 import { ownerCases } from './owner-cases.ts';
+import { ownershipCases } from './ownership-cases.ts';
 import { reopenCases } from './reopen-cases.ts';
 import { releaseCases } from './release-cases.ts';
 import { replayCases } from './replay-cases.ts';
@@ -42,7 +43,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['failures', failureCases],
   ['expiry', expiryCases],
   ['lists', [...listCases, ...listFilterCases]],
-  ['owners', ownerCases],
+  ['owners', [...ownerCases, ...ownershipCases]],
   ['history', historyCases],
   ['inspection', inspectionCases],
   ['arguments', argumentCases],

@@ -4,6 +4,7 @@ import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
 import { expected } from './failures.ts';
 import { finding } from './finding.ts';
+import { owning } from './owning.ts';
 import { racing } from './racing.ts';
 import { showing } from './showing.ts';
 import { storing } from './storing.ts';
@@ -17,6 +18,7 @@ const defects = Object.keys({
   ...showing,
   ...answering,
   ...storing,
+  ...owning,
 });
 
 test('every store with a defect fails a case', () => {

@@ -7,6 +7,7 @@ import type { StoreParts } from '../map-store.ts';
 import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
 import { finding } from './finding.ts';
+import { owning } from './owning.ts';
 import { racing } from './racing.ts';
 import { showing } from './showing.ts';
 import redCases from './red-cases.json' with { type: 'json' };
@@ -33,7 +34,7 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, showing, answering, storing };
+const GROUPS = { writing, racing, claiming, finding, showing, answering, storing, owning };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
 /** Without effort: the number of defects of each group, and no case that takes seconds. */
 const SAMPLE = 3;

@@ -12,38 +12,8 @@ const keptInfo = (change: (info: SessionRecord['info']) => Partial<SessionRecord
 
 const NO_TOTALS = { executions: 0, steps: 0, seconds: 0, tokens: 0, cost: 0 };
 
-const ignoringOwners: Readonly<Record<string, StoreParts>> = {
-  'loads the sessions of other owners': store((sound) => ({
-    load: (id, options) => sound.load(id, { ...options, owner: undefined }),
-  })),
-  'shows that the session of another owner exists': store((sound) => ({ exists: (id) => sound.exists(id) })),
-  'deletes the sessions of other owners': store((sound) => ({
-    delete: (id, options) => sound.delete(id, { ...options, owner: undefined }),
-  })),
-  'claims the sessions of other owners': store((sound) => ({
-    claim: (id, options) => sound.claim(id, { ...options, owner: undefined }),
-  })),
-  'enqueues items for the sessions of other owners': store((sound) => ({
-    enqueue: (id, item) => sound.enqueue(id, item),
-  })),
-  'removes items of the sessions of other owners': store((sound) => ({
-    removeItem: (id, itemId) => sound.removeItem(id, itemId),
-  })),
-  'inspects the sessions of other owners': store((sound) => ({ inspect: (id) => sound.inspect(id) })),
-  'shows the executions of other owners': store((sound) => ({
-    executions: (id, query) => sound.executions(id, { ...query, owner: undefined }),
-  })),
-  'shows the revisions of other owners': store((sound) => ({
-    revisions: (id, query) => sound.revisions(id, { ...query, owner: undefined }),
-  })),
-  'loads the revisions of other owners': store((sound) => ({
-    loadRevision: (id, version) => sound.loadRevision(id, version),
-  })),
-};
-
 /** Defects in what a store shows about sessions: owners, executions, revisions, claims, inboxes and workers. */
 export const showing: Readonly<Record<string, StoreParts>> = {
-  ...ignoringOwners,
   'loses the owner': keptInfo(() => ({ owner: undefined })),
   'loses titles and labels': keptInfo(() => ({ title: undefined, labels: undefined })),
   'counts no totals': keptInfo(() => ({ totals: NO_TOTALS })),

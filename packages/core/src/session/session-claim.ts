@@ -24,6 +24,8 @@ export interface SessionClaim {
   readonly sessionId: string;
   /** The incarnation of the claimed session. A session created later under the same id has another incarnation. */
   readonly incarnation: string;
+  /** The owner of the claimed session; absent for a session without an owner. */
+  readonly owner?: string | undefined;
   /** The worker of the claim: `ClaimOptions.workerId`. */
   readonly workerId: string;
   /**
@@ -75,7 +77,7 @@ export interface RenewedClaim extends InboxPage {
 }
 
 /** Options of `SessionStore.renew`. */
-export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
+export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds' | 'owner'> {
   /**
    * The session as this store last returned it to the worker. The store then reads the record only if another writer has
    * changed it, and the next save based on the session need not read it first.
@@ -93,7 +95,7 @@ export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
 }
 
 /** Options of `SessionStore.release`. */
-export interface ReleaseOptions {
+export interface ReleaseOptions extends OwnerOptions {
   /** Does not release the claim while items wait in the inbox. Default: releases it in any case. */
   readonly onlyIfIdle?: boolean | undefined;
   /** True when the worker stood still: the released session is suspect, as after the death of the worker. */

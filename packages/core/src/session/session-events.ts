@@ -111,7 +111,7 @@ export function checkHooks(hooks: SessionHooks): void {
 
 /**
  * Calls a session hook, and returns the session that it returned, or the session that it received.
- * @throws TypeError `ARGUMENT_INVALID` when the hook returns something else; what the hook throws.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` when the hook returns something else; what the hook throws.
  */
 export async function callSessionHook(
   hooks: SessionHooks,
@@ -119,13 +119,19 @@ export async function callSessionHook(
   session: AgentSession,
 ): Promise<AgentSession> {
   const returned = await hooks[name]?.(session);
-  return returned === undefined ? session : requireSession(returned, `The session hook ${name}`);
+  return returned === undefined ? session : requireSession(returned, session, `The session hook ${name}`);
 }
 
-/** @throws TypeError `ARGUMENT_INVALID` */
-export function requireSession(returned: unknown, who: string): AgentSession {
-  if (returned instanceof AgentSession) return returned;
-  throw invalidArgument(`${who} must return a session, found ${describeValue(returned)}.`, TypeError);
+/**
+ * Returns what became of a session. The id and the owner of a stored session never change.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not a session; RangeError `ARGUMENT_INVALID` for another session.
+ */
+export function requireSession(returned: unknown, received: AgentSession, who: string): AgentSession {
+  if (!(returned instanceof AgentSession))
+    throw invalidArgument(`${who} must return a session, found ${describeValue(returned)}.`, TypeError);
+  const isSame = returned.sessionId === received.sessionId && returned.owner === received.owner;
+  if (isSame || received.version === 0) return returned;
+  throw invalidArgument(`${who} must return the session that it received, with the same id and owner.`);
 }
 
 /**

@@ -29,7 +29,7 @@ export interface CreateOptions {
 }
 
 /** Options of `SessionStore.save`. */
-export interface SaveOptions {
+export interface SaveOptions extends OwnerOptions {
   /**
    * The session as this store last returned it from `load`, `create`, `claim` or `save`. The store compares both
    * sessions by identity and writes only the parts that changed. Without a base, the store writes the whole session.
@@ -144,19 +144,22 @@ export interface SessionStore {
   readonly capabilities: StoreCapabilities;
   /**
    * Saves a new session of version 0 as version 1, and returns it.
-   * @throws SessionConflictError `exists` when the id is taken.
+   * @throws SessionConflictError `exists` when the id is taken. When another owner has taken it, the error does not tell
+   * the version of that session.
    */
   create(session: AgentSession, options?: CreateOptions): Promise<AgentSession>;
   /** Returns the session as it was last saved; `undefined` when it does not exist. */
   load(sessionId: string, options?: LoadOptions): Promise<AgentSession | undefined>;
   /**
-   * Replaces the revision that the session is based on, and returns the session as the next version.
-   * @throws SessionNotFoundError when the session does not exist.
+   * Replaces the revision that the session is based on, and returns the session as the next version. The owner and the
+   * parent of a session never change.
+   * @throws SessionNotFoundError when the session does not exist, or the stored session has another owner.
    * @throws SessionConflictError when the store holds another revision, or `fenced` when another worker has claimed the
    * session.
    * @throws SessionBusyError for a save without an epoch while a worker holds a claim.
    * @throws SessionTooLargeError when the session is larger than the store accepts.
-   * @throws HoldfastError `OPERATION_REUSED` when the operation id was used for another save.
+   * @throws HoldfastError `OPERATION_REUSED` when the operation id was used for another save; RangeError
+   * `ARGUMENT_INVALID` when the session names another parent than the stored session.
    */
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
   /**
@@ -170,13 +173,14 @@ export interface SessionStore {
   /**
    * Extends a claim to `leaseSeconds` from now, and returns the inbox items behind `after`. Even an expired claim can
    * be renewed if no other worker has claimed the session since.
-   * @throws SessionNotFoundError; SessionConflictError `fenced` when the claim was released or another worker has
+   * @throws SessionNotFoundError, also when the claim names another owner than the stored session; SessionConflictError
+   * `fenced` when the claim was released or another worker has
    * claimed the session, `recreated` when the session was deleted and created again.
    */
   renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim>;
   /**
    * Releases a claim, so that another worker can claim the session at once. Returns `false` when the claim was no
-   * longer valid. With `onlyIfIdle` it also returns `false` when items wait in the inbox, and the claim stays.
+   * longer valid, or names another owner than the stored session. With `onlyIfIdle` it also returns `false` when items wait in the inbox, and the claim stays.
    */
   release(claim: SessionClaim, options?: ReleaseOptions): Promise<boolean>;
   /**
@@ -201,7 +205,11 @@ export interface SessionStore {
    * after the last one it is a dead letter, which is not due, until something comes into its inbox. `undefined` clears the
    * failure. Returns the failure as it was recorded, and `undefined` when the session is gone. Needs no claim.
    */
-  recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined>;
+  recordFailure(
+    sessionId: string,
+    failed: FailedWork | undefined,
+    options?: OwnerOptions,
+  ): Promise<WorkFailure | undefined>;
   /** Returns true when the session exists. */
   exists(sessionId: string, options?: OwnerOptions): Promise<boolean>;
   /**

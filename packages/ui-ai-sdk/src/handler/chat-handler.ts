@@ -166,7 +166,7 @@ class Handler {
 
   async showMessages({ chat }: ChatRequest): Promise<Response> {
     const waiting = await chat.inbox();
-    const view = (await chat.find()) && (await this.firstView(chat));
+    const view = (await chat.find()) && (await firstView(chat));
     if (view === undefined) return shownMessages({ messages: [], version: 0, isAtWork: false });
     const { state, version } = view.session;
     const queued = queuedMessages(waiting, state);
@@ -192,7 +192,7 @@ class Handler {
     // Not an error: a page watches its chat before the first message, and browsers log each error.
     if ((await chat.find()) === undefined) return new Response(null, { status: 204 });
     const onEnd = this.usage.openStream(user.owner);
-    const versions = versionTexts(this.views(chat, request), this.messagesOf);
+    const versions = versionTexts(chat.views(request.signal), this.messagesOf);
     return textStream(versions, EVENT_STREAM_HEADERS, { clock: this.clock, onEnd });
   }
 
@@ -248,20 +248,15 @@ class Handler {
       }
     };
     const hasMessage = (id: string): Promise<boolean> => chat.hasMessage(id);
-    const views = this.views(chat, request);
     const parts = { messagesOf, rights: chat.rights, describeFailure: describe, hasMessage };
-    const response = followResponse(views, target, parts);
+    const response = followResponse(chat.views(request.signal), target, parts);
     return responseStream(response, formatOf(url), { clock, onEnd, continued });
   }
+}
 
-  private views(chat: Chat, { signal }: Request): AsyncGenerator<SessionView, void, undefined> {
-    return this.parts.watcher.watch(chat.sessionId, { signal });
-  }
-
-  private async firstView(chat: Chat): Promise<SessionView | undefined> {
-    for await (const view of this.parts.watcher.watch(chat.sessionId)) return view;
-    return undefined; // the chat was deleted
-  }
+async function firstView(chat: Chat): Promise<SessionView | undefined> {
+  for await (const view of chat.views()) return view;
+  return undefined; // the chat was deleted
 }
 
 /**

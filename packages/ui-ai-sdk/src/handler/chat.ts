@@ -8,7 +8,7 @@ import type {
   SessionAction,
   SessionRuntime,
 } from '@holdfast/core';
-import type { SessionWatcher } from '@holdfast/core/channel';
+import type { SessionView, SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import type { InboxItem } from '@holdfast/core/store';
@@ -106,6 +106,11 @@ export class Chat {
       if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return [];
       throw error;
     }
+  }
+
+  /** Returns the views of the session, for its owner only. */
+  views(signal?: AbortSignal): AsyncGenerator<SessionView, void, undefined> {
+    return this.parts.watcher.watch(this.sessionId, { signal, owner: this.user.owner });
   }
 
   /** Returns the summaries of the newest executions, by id. */
@@ -302,7 +307,7 @@ export class Chat {
   /** Stops an execution, and waits for its end. */
   private async end(executionId: string | undefined, signal: AbortSignal): Promise<void> {
     if (!(await this.stop(executionId))) return;
-    for await (const { session, isSaved } of this.parts.watcher.watch(this.sessionId, { signal })) {
+    for await (const { session, isSaved } of this.views(signal)) {
       const { state } = session;
       if (isSaved && (!state.hasActiveExecution || state.executionId !== executionId)) return;
     }

@@ -10,7 +10,7 @@ import type { AgentSession } from '../session.ts';
 import { HeldSession } from '../claim/held-session.ts';
 import type { WorkParts } from '../work/runtime-options.ts';
 import { workOn } from '../work/session-work.ts';
-import type { SessionTask } from '../work/session-work.ts';
+import type { SessionTask, WorkResult } from '../work/session-work.ts';
 
 /** Claims a session and works on it, for an engine. @throws what the store throws when it is unreachable. */
 export async function advanceSession(
@@ -22,43 +22,54 @@ export async function advanceSession(
   try {
     held = await HeldSession.claim(sessionId, task, parts);
     const { steps } = held.latest.totals;
-    const { released, hasMore } = await workOn(held, task, parts);
-    if (held.hasFailedBefore) await parts.store.recordFailure(sessionId, undefined);
-    return { ...resultOf(released, hasMore, parts), steps: released.totals.steps - steps };
+    const worked = await workOn(held, task, parts);
+    const { released } = worked;
+    if (held.hasFailedBefore)
+      await parts.store.recordFailure(sessionId, undefined, { owner: released.owner });
+    return { ...resultOf(worked, parts), steps: released.totals.steps - steps };
   } catch (error) {
-    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return MISSING;
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return missingOrThrow(error, held, parts);
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
       return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     if (isUnreachable(error)) throw error; // the session is due when its claim expires
-    return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
+    const { owner } = held?.latest ?? {};
+    return { outcome: await outcomeOfFailure({ sessionId, owner }, error, parts), wake: [], error };
   }
 }
 
 const MISSING: AdvanceResult = { outcome: { type: 'finished' }, wake: [], isMissing: true };
+
+/**
+ * A wake-up of a session that is gone needs no work. For the runtime of one owner, the session may be one of another owner:
+ * an engine that dropped the wake-up would leave that session without a worker.
+ */
+function missingOrThrow(error: unknown, held: HeldSession | undefined, { owner }: WorkParts): AdvanceResult {
+  if (held === undefined && owner !== undefined) throw error;
+  return MISSING;
+}
 
 /** Returns the agent, the lane, the priority and the group of the next work on a session. */
 export function nextOf(session: AgentSession, { schedule }: WorkParts): NonNullable<AdvanceResult['next']> {
   return { agentName: session.agentName, ...schedule(session) };
 }
 
-function resultOf(session: AgentSession, hasMore: boolean, parts: WorkParts): AdvanceResult {
-  const { parentId } = session;
-  const next = nextOf(session, parts);
-  const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(session, next.lane);
-  return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [], next };
+function resultOf({ released, hasMore, wake }: WorkResult, parts: WorkParts): AdvanceResult {
+  const next = nextOf(released, parts);
+  const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(released, next.lane);
+  return { outcome, wake: outcome.type === 'finished' ? [...wake] : [], next };
 }
 
 /** Records the failure of work on a session. @throws the error when the store cannot record it. */
 async function outcomeOfFailure(
-  sessionId: string,
+  { sessionId, owner }: { readonly sessionId: string; readonly owner: string | undefined },
   error: unknown,
   { store, clock, maxAttempts }: WorkParts,
 ): Promise<AdvanceOutcome> {
   const delaysSeconds = delaysOf(maxAttempts, clock);
   const failure = await store
-    .recordFailure(sessionId, { error: toErrorRecord(error), delaysSeconds })
+    .recordFailure(sessionId, { error: toErrorRecord(error), delaysSeconds }, { owner })
     .catch(() => Promise.reject(error as Error));
   if (failure === undefined) return { type: 'finished' };
   return failure.retryAt === undefined ? { type: 'suspended' } : { type: 'sleep', until: failure.retryAt };

@@ -129,16 +129,18 @@ export class BackedSessionStore implements SessionStore {
 
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
     checkSession(session);
-    const { sessionId, version } = session;
+    const { sessionId, version, owner } = session;
     if (version !== 0) throw invalidArgument(`A new session must have version 0, found ${version}.`);
     const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
     const incarnation = newId(this.clock);
     let before: SessionRecord | undefined; // read only after a failed attempt: the id is seldom taken
     return retryWhileOutdated(sessionId, async () => {
       const now = await this.opened.now();
-      if (before?.incarnation === incarnation) return { answer: await this.reader.loadOrThrow(sessionId) };
+      if (before?.incarnation === incarnation)
+        return { answer: await this.reader.loadOrThrow(sessionId, owner) };
       if (before && !isExpired(before, now)) {
-        throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
+        const actual = before.info.owner === owner ? before.info.version : 1; // the version of another owner stays secret
+        throw new SessionConflictError(sessionId, 'exists', 0, actual);
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
       const plan = planSave(created);
@@ -163,11 +165,11 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
     const { opened, reader } = this;
-    const { acknowledge: refs = [], checkpoint, epoch } = checked;
+    const { acknowledge: refs = [], checkpoint, epoch, owner } = checked;
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // ignores a base that another store returned: this store may hold other content
-    const saved = await writeRecord(sessionId, { opened, reader, known }, (record, now) => {
+    const saved = await writeRecord(sessionId, { opened, reader, known, owner }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),
         base,
@@ -182,7 +184,7 @@ export class BackedSessionStore implements SessionStore {
       const after = savedRecord(record, next, checked, { hash, firstRevision }, now);
       return { after, change: { plan, acknowledge, archives }, answer: this.reader.remember(next, after) };
     });
-    return saved ?? this.reader.loadOrThrow(sessionId);
+    return saved ?? this.reader.loadOrThrow(sessionId, session.owner);
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
@@ -211,10 +213,11 @@ export class BackedSessionStore implements SessionStore {
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = checkClaim(claim);
-    const { base, after: seen = -1, ...change } = checkRenewOptions(options);
+    const { base, owner, after: seen = -1, ...change } = checkRenewOptions(options);
     const { opened, reader } = this;
     const known = reader.knownAs(sessionId, base);
-    const { record, inbox } = await writeRecord(sessionId, { opened, reader, known }, async (before, now) => {
+    const parts = { opened, reader, known, owner };
+    const { record, inbox } = await writeRecord(sessionId, parts, async (before, now) => {
       const renewed = renewedRecord(before, claim, change, now);
       const page = await reader.inbox(before, seen);
       const after = withItemsRead(renewed, page);
@@ -226,10 +229,10 @@ export class BackedSessionStore implements SessionStore {
 
   async release(claim: SessionClaim, options: ReleaseOptions = {}): Promise<boolean> {
     const { sessionId } = checkClaim(claim);
-    const { onlyIfIdle = false, base, isSuspect } = checkReleaseOptions(options);
+    const { onlyIfIdle = false, base, owner, isSuspect } = checkReleaseOptions(options);
     const { opened, reader } = this;
     const known = reader.knownAs(sessionId, base);
-    const released = writeRecord(sessionId, { opened, reader, known }, (record, now) => {
+    const released = writeRecord(sessionId, { opened, reader, known, owner }, (record, now) => {
       const after = releasedRecord(record, claim, { isSuspect }, now);
       if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
       return { after, answer: true };
@@ -271,11 +274,16 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  async recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined> {
+  async recordFailure(
+    sessionId: string,
+    failed: FailedWork | undefined,
+    options: OwnerOptions = {},
+  ): Promise<WorkFailure | undefined> {
     checkSessionId(sessionId);
     if (failed !== undefined) checkFailedWork(failed);
+    const { owner } = checkOwnerOptions(options);
     const { opened, reader } = this;
-    const recorded = writeRecord(sessionId, { opened, reader }, (record, now) => {
+    const recorded = writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
       const after = failedRecord(record, failed, now);
       return { after, answer: after.failure };
     });

@@ -8,7 +8,7 @@ import type { AgentSession } from '../session.ts';
 import type { ReadSession, StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
-import { hasSameContent, isExpired, recordName } from './record/session-record.ts';
+import { hasSameContent, isExpired, isOwnedBy, recordName } from './record/session-record.ts';
 import type { InboxItemRef, InboxPage, LoadOptions } from '../session-claim.ts';
 import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 
@@ -136,8 +136,8 @@ export class BackendReader {
   }
 
   /** @throws SessionNotFoundError */
-  async loadOrThrow(sessionId: string): Promise<AgentSession> {
-    const session = await this.load(sessionId);
+  async loadOrThrow(sessionId: string, owner: string | undefined): Promise<AgentSession> {
+    const session = await this.load(sessionId, { owner });
     if (session === undefined) throw new SessionNotFoundError(sessionId);
     return session;
   }
@@ -245,10 +245,6 @@ export class BackendReader {
       return this.remember(session, record);
     });
   }
-}
-
-function isOwnedBy({ info }: SessionRecord, owner: string | undefined): boolean {
-  return owner === undefined || info.owner === owner;
 }
 
 /** Adds the session id to the error of an unreadable part. */

@@ -78,7 +78,8 @@ const CLAIM: ArgumentCheck = {
   accepts: (value) =>
     isObject(value) &&
     ['sessionId', 'incarnation', 'workerId'].every((name) => typeof value[name] === 'string') &&
-    Number.isSafeInteger(value['epoch']),
+    Number.isSafeInteger(value['epoch']) &&
+    (value['owner'] === undefined || OWNER.accepts(value['owner'])),
 };
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -141,6 +142,7 @@ const checkSaveNames = optionsCheck<SaveOptions>(
   'store.save',
   {
     base: SESSION,
+    owner: OWNER,
     operationId: mustBe.string,
     epoch: mustBe.wholeNumber(0),
     acknowledge: ACKNOWLEDGED,
@@ -180,6 +182,7 @@ export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId
   {
     leaseSeconds: mustBe.required(mustBe.seconds),
     base: SESSION,
+    owner: OWNER,
     after: POSITION,
     isShared: mustBe.boolean,
     isSuspect: mustBe.boolean,
@@ -192,6 +195,7 @@ export const checkReleaseOptions = optionsCheck<ReleaseOptions>('store.release',
   onlyIfIdle: mustBe.boolean,
   isSuspect: mustBe.boolean,
   base: SESSION,
+  owner: OWNER,
 });
 
 export const checkDeleteOptions = optionsCheck<DeleteOptions>(

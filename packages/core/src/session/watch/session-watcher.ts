@@ -2,6 +2,8 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
+import type { OwnerOptions } from '../session-claim.ts';
+import { OWNER } from '../session-facts.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { SessionView } from './session-view.ts';
 import { SharedView } from './shared-view.ts';
@@ -16,7 +18,7 @@ export interface SessionWatcherOptions {
 }
 
 /** Options of `SessionWatcher.watch`. */
-export interface WatchOptions {
+export interface WatchOptions extends OwnerOptions {
   /** Ends the iteration when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,10 +28,11 @@ const checkOptions = optionsCheck<SessionWatcherOptions>('SessionWatcher', {
   channel: mustBe.required(mustBe.objectWith('a session channel', ['subscribe'])),
   clock: mustBe.clock,
 });
-const checkWatchOptions = optionsCheck<WatchOptions>('watch', { signal: mustBe.signal });
+const checkWatchOptions = optionsCheck<WatchOptions>('watch', { signal: mustBe.signal, owner: OWNER });
 
 /**
- * Shows sessions live, whichever process works on them. All readers of a session share one subscription and one view.
+ * Shows sessions live, whichever process works on them. All readers of a session for the same owner share one
+ * subscription and one view.
  *
  * @example
  * const watcher = new SessionWatcher({ store, channel });
@@ -48,27 +51,28 @@ export class SessionWatcher {
    * Returns the views of a session: the present one at once, then the latest after each change. A reader that is slow
    * misses views between; nothing is queued for it. A view can go back to the saved state, when a worker has died or
    * entries were lost. The iteration continues after the end of an execution. It ends when the signal aborts, and when
-   * the session is deleted.
+   * the session is deleted. With `owner`, it also ends when another owner creates a session under the same id.
    * @throws SessionNotFoundError when the session does not exist; what the store throws at the first load. Later, the
    * view stays as it is until the store replies again.
    */
   async *watch(sessionId: string, options: WatchOptions = {}): AsyncGenerator<SessionView, void, undefined> {
-    const { signal } = checkWatchOptions(options);
-    const shared = this.sharedView(sessionId);
+    const { signal, owner } = checkWatchOptions(options);
+    const key = JSON.stringify([sessionId, owner]);
+    const shared = this.sharedView(key, sessionId, owner);
     shared.enter();
     try {
       let view: SessionView | undefined;
       while ((view = await shared.next(view, signal))) yield view;
     } finally {
-      if (shared.leave() && this.views.get(sessionId) === shared) this.views.delete(sessionId);
+      if (shared.leave() && this.views.get(key) === shared) this.views.delete(key);
     }
   }
 
-  private sharedView(sessionId: string): SharedView {
-    const known = this.views.get(sessionId);
+  private sharedView(key: string, sessionId: string, owner: string | undefined): SharedView {
+    const known = this.views.get(key);
     if (known && !known.isOver) return known;
-    const created = new SharedView(sessionId, this.options);
-    this.views.set(sessionId, created);
+    const created = new SharedView(sessionId, { ...this.options, owner });
+    this.views.set(key, created);
     return created;
   }
 }

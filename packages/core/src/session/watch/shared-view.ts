@@ -12,6 +12,8 @@ interface ViewParts {
   readonly store: SessionStore;
   readonly channel: SessionChannel;
   readonly clock: Clock;
+  /** The view shows only the session of this owner. Default: of any. */
+  readonly owner: string | undefined;
 }
 
 /** Milliseconds without news, after which the store is read, and the longest such time for an idle session. */
@@ -176,7 +178,8 @@ export class SharedView {
     if (this.isLoading || this.isOver) return;
     this.isLoading = true;
     try {
-      const session = await this.parts.store.load(this.sessionId, { base: this.stored });
+      const { store, owner } = this.parts;
+      const session = await store.load(this.sessionId, { base: this.stored, owner });
       this.use(session);
     } catch (error) {
       if (this.mirror === undefined || error instanceof StoreClosedError) this.finish({ error });

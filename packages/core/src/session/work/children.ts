@@ -1,27 +1,32 @@
 import type { Instant } from '../../clock.ts';
-import { hasErrorCode } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
+import type { InboxItem, OwnerOptions } from '../session-claim.ts';
 import type { SessionStore } from '../session-store.ts';
+import { ifMissing } from '../store/record/write-record.ts';
 import { notifyWorker } from './notify-worker.ts';
 import type { WorkParts } from './runtime-options.ts';
 
+type Relatives = Pick<SessionStore, 'load' | 'enqueue'>;
+
 /**
- * Returns the state without its waits for child sessions whose execution has ended or that no longer exist. When no
- * other wait remains, the execution resumes.
+ * Returns the state of a session without its waits for child sessions whose execution has ended or that do not exist. When
+ * no other wait remains, the execution resumes. A session of another owner exists for it only as its own child.
  */
 export async function withoutEndedChildren(
-  state: AgentState,
-  store: Pick<SessionStore, 'load'>,
+  session: AgentSession,
+  store: Pick<Relatives, 'load'>,
   at: Instant,
 ): Promise<AgentState> {
+  const { state } = session;
   const waiting = state.status === 'suspended' ? (state.execution?.waiting ?? []) : [];
   const endedChildren = new Set<unknown>();
   for (const entry of waiting) {
     if (entry.type !== 'child') continue;
     const child = await store.load(entry.sessionId);
-    if (child === undefined || child.state.execution?.isTerminal) endedChildren.add(entry);
+    const isChild = child !== undefined && maySee(session, child);
+    if (!isChild || child.state.execution?.isTerminal) endedChildren.add(entry);
   }
   if (endedChildren.size === 0) return state;
   const remaining = waiting.filter((entry) => !endedChildren.has(entry));
@@ -30,19 +35,46 @@ export async function withoutEndedChildren(
     : state.withExecutionStatus('suspended', at, remaining);
 }
 
+function maySee({ sessionId, owner }: AgentSession, child: AgentSession): boolean {
+  return owner === undefined || owner === child.owner || sessionId === child.parentId;
+}
+
 /**
- * Enqueues the notice that the execution of a session has ended, in the inbox of the parent. The parent becomes due, so
- * a sweep finds it. The worker calls this under its claim: if its process dies before, the session is due, and the next
- * worker notifies the parent.
+ * Enqueues the notice that the execution of a session has ended, in the inbox of the parent, and returns the id of the
+ * parent. The parent becomes due, so a sweep finds it. The worker calls this under its claim: if its process dies before,
+ * the session is due, and the next worker notifies the parent. Returns `undefined` when no parent was notified.
  */
 export async function notifyParent(
-  { sessionId, parentId, state: { execution } }: AgentSession,
+  child: AgentSession,
   { relatives, channel }: Pick<WorkParts, 'relatives' | 'channel'>,
-): Promise<void> {
-  if (parentId === undefined || !execution?.isTerminal) return;
-  const content: InboxContent = { type: 'child-ended', sessionId };
-  await relatives.enqueue(parentId, { id: execution.executionId, content }).catch((error: unknown) => {
-    if (!hasErrorCode(error, 'SESSION_NOT_FOUND')) throw error;
-  });
+): Promise<string | undefined> {
+  const { sessionId, parentId, state } = child;
+  if (parentId === undefined || !state.execution?.isTerminal) return undefined;
+  const content = { type: 'child-ended', sessionId } as const satisfies InboxContent;
+  if (!(await enqueueNotice(child, parentId, { id: state.execution.executionId, content }, relatives)))
+    return undefined;
   if (channel) void notifyWorker(channel, parentId, content); // a channel that hangs must not keep the claim
+  return parentId;
+}
+
+/**
+ * Returns true when the parent has the notice. The parent may have been deleted, and its id then taken by another owner: a
+ * session of another owner gets the notice only if it waits for the child.
+ */
+async function enqueueNotice(
+  { sessionId, owner }: AgentSession,
+  parentId: string,
+  notice: Pick<InboxItem, 'id' | 'content'>,
+  relatives: Relatives,
+): Promise<boolean> {
+  const isEnqueued = (options: OwnerOptions): Promise<boolean> =>
+    relatives.enqueue(parentId, notice, options).then(() => true, ifMissing(false));
+  if (await isEnqueued({ owner })) return true;
+  const parent = owner === undefined ? undefined : await relatives.load(parentId);
+  return parent !== undefined && waitsFor(parent, sessionId) && isEnqueued({ owner: parent.owner });
+}
+
+function waitsFor({ state }: AgentSession, sessionId: string): boolean {
+  const waiting = state.execution?.waiting ?? [];
+  return waiting.some((entry) => entry.type === 'child' && entry.sessionId === sessionId);
 }

@@ -1,7 +1,6 @@
 import { checkArgument } from '../../arguments.ts';
-import { hasErrorCode, invalidArgument } from '../../errors.ts';
-import type { AgentSession } from '../session.ts';
-import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
+import { invalidArgument } from '../../errors.ts';
+import { SessionNotFoundError } from '../session-errors.ts';
 import { OWNER } from '../session-facts.ts';
 import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { resolveSessionQuery } from '../store/session-query.ts';
@@ -11,14 +10,14 @@ import type { WorkParts } from './runtime-options.ts';
  * Returns the parts of a runtime that are different for one owner.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid owner, and for another owner than that of the parts.
  */
-export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'store' | 'owner'> {
+export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'store' | 'owner' | 'cache'> {
   checkArgument('An owner', owner, OWNER);
   if (parts.owner === owner) return parts;
   if (parts.owner !== undefined)
     throw invalidArgument(
       'The runtime of one owner cannot become that of another. Call `for` of the first runtime.',
     );
-  return { owner, store: ownedStore(parts.store, owner) };
+  return { owner, store: ownedStore(parts.store, owner), cache: parts.cache.ownedBy(owner) };
 }
 
 /**
@@ -26,9 +25,6 @@ export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'st
  * exist. Calls that concern sessions of all owners are refused.
  */
 function ownedStore(store: SessionStore, owner: string): SessionStore {
-  const requireOwned = (session: AgentSession): void => {
-    if (session.owner !== owner) throw new SessionNotFoundError(session.sessionId);
-  };
   const own = { owner };
   return {
     capabilities: store.capabilities,
@@ -38,20 +34,16 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
       const { parentId } = session; // the end of the session wakes the parent
       if (parentId !== undefined && !(await store.exists(parentId, own)))
         throw new SessionNotFoundError(parentId);
-      return store.create(session, options).catch((error: unknown) => rethrowWithoutVersion(error, session));
+      return store.create(session, options);
     },
     load: (id, options) => store.load(id, { ...options, ...own }),
-    save: async (session, options) => {
-      requireOwned(session);
-      return store.save(session, options);
-    },
+    save: (session, options) => store.save(session, { ...options, ...own }),
     claim: (id, options) => store.claim(id, { ...options, ...own }),
-    renew: (claim, options) => store.renew(claim, options),
-    release: (claim, options) => store.release(claim, options),
+    renew: (claim, options) => store.renew(claim, { ...options, ...own }),
+    release: (claim, options) => store.release(claim, { ...options, ...own }),
     enqueue: (id, item) => store.enqueue(id, item, own),
     removeItem: (id, itemId) => store.removeItem(id, itemId, own),
-    recordFailure: async (id, failed) =>
-      (await store.exists(id, own)) ? store.recordFailure(id, failed) : undefined,
+    recordFailure: (id, failed) => store.recordFailure(id, failed, own),
     exists: (id) => store.exists(id, own),
     inspect: (id) => store.inspect(id, own),
     executions: (id, query) => store.executions(id, { ...query, ...own }),
@@ -78,10 +70,4 @@ async function refuseForAll(name: string): Promise<never> {
   throw invalidArgument(
     `${name} concerns the sessions of all owners. Call it on the store itself, not on the store of one owner.`,
   );
-}
-
-/** The session that has the id may belong to another owner, so its version stays secret. */
-function rethrowWithoutVersion(error: unknown, { sessionId }: AgentSession): never {
-  if (hasErrorCode(error, 'SESSION_CONFLICT')) throw new SessionConflictError(sessionId, 'exists', 0, 1);
-  throw error;
 }

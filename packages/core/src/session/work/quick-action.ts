@@ -25,6 +25,7 @@ export async function executeQuickAction(
   const loaded = await callSessionHook(hooks, 'afterLoad', base);
   const actionResult = requireSession(
     await action(loaded, { run: refuse, save: refuse, loop, clock, signal }),
+    loaded,
     'An action',
   );
   const changed = await callSessionHook(hooks, 'afterAction', actionResult);

@@ -6,6 +6,9 @@ interface CachedSession {
   readonly size: number;
 }
 
+/** The part of a cache that the work on sessions uses. */
+export type Cache = Pick<SessionCache, 'get' | 'put' | 'remove' | 'ownedBy'>;
+
 /**
  * The sessions as the store last returned them, as bases of the next claims and loads. The store checks each base, so
  * an outdated session costs a read and is never used. The size is limited; the least recently used session is removed
@@ -28,6 +31,19 @@ export class SessionCache {
     this.sessions.delete(sessionId);
     this.sessions.set(sessionId, cached);
     return cached.session;
+  }
+
+  /** Returns the cache for the calls of one owner, which find and remove no session of another owner. */
+  ownedBy(owner: string): Cache {
+    const isOwn = (sessionId: string): boolean => this.sessions.get(sessionId)?.session.owner === owner;
+    return {
+      get: (sessionId) => (isOwn(sessionId) ? this.get(sessionId) : undefined),
+      put: (session) => this.put(session),
+      ownedBy: (other) => this.ownedBy(other),
+      remove: (sessionId) => {
+        if (isOwn(sessionId)) this.remove(sessionId);
+      },
+    };
   }
 
   /** Caches a session as the store returned it, unless the session is larger than the cache. */

@@ -208,7 +208,7 @@ export class SessionRuntime<Context = unknown> {
       return this.enqueueInstead(sessionId, action, options, error);
     }
     const { session } = await workOn(held, task, this.parts);
-    if (held.hasFailedBefore) await this.store.recordFailure(sessionId, undefined);
+    if (held.hasFailedBefore) await this.store.recordFailure(sessionId, undefined, { owner: session.owner });
     return session;
   }
 
@@ -218,7 +218,7 @@ export class SessionRuntime<Context = unknown> {
     const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
     const act: SessionTask['act'] = async (session, { run, save }) => {
       const actionResult = await action(session, { run, save, loop, clock, signal });
-      return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
+      return callSessionHook(hooks, 'afterAction', requireSession(actionResult, session, 'An action'));
     };
     const isStepsLater = steps === 'later';
     return {
@@ -289,8 +289,11 @@ export class SessionRuntime<Context = unknown> {
    * recorded with the session and returned as `error`. The session is tried again after a pause that grows; after
    * `maxAttempts` failures it is a dead letter, which `list({ waitingFor: 'retry' })` shows with its error and `retry()`
    * revives.
+   * The runtime of one owner works on the sessions of this owner only. For an engine that wakes the sessions of all owners,
+   * serve the `advance` of the runtime itself.
    * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; what the store throws when it is unreachable: a session that was
-   * claimed is then due when its claim expires.
+   * claimed is then due when its claim expires; SessionNotFoundError from the runtime of one owner, for a session that
+   * this owner does not have.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);

@@ -39,6 +39,8 @@ export interface WorkResult {
   readonly released: AgentSession;
   /** True when an item was dropped because it made the session too large: the session must be advanced again. */
   readonly hasMore: boolean;
+  /** The parent, if it was notified. */
+  readonly wake: ReadonlySet<string>;
 }
 
 /**
@@ -49,6 +51,7 @@ export interface WorkResult {
 export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
   const prepare = agentPreparer(task.runContext, parts);
   const onEvent = joinedListener(parts.onEvent, task.onEvent);
+  const wake = new Set<string>();
   const run = (session: AgentSession): Promise<AgentSession> =>
     mustRunHere(session, task) ? runAgent(held, session, { prepare, onEvent }, parts) : held.save(session);
   try {
@@ -57,19 +60,19 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
       await task.act(ready, { run, save: (changed) => held.save(changed) }),
     );
     let released = session;
-    while (!(await isDone(held, released, parts)) && task.isStepsLater !== true) {
+    while (!(await isDone(held, released, parts, wake)) && task.isStepsLater !== true) {
       released = await held.saveChanges(
         await continueExecution(await withInboxAndChildren(held, released, parts), run),
       );
     }
     await held.release();
-    return { session, released, hasMore: false };
+    return { session, released, hasMore: false, wake };
   } catch (error) {
     const hasMore = task.isRetried === true && (await held.dropTooLargeItem(error));
     if (task.isRetried && isClaimUncertain(error)) held.abandon();
     else await held.release();
     if (!hasMore) throw error;
-    return { session: held.latest, released: held.latest, hasMore };
+    return { session: held.latest, released: held.latest, hasMore, wake };
   }
 }
 
@@ -98,7 +101,7 @@ async function withInboxAndChildren(
   { relatives, clock }: WorkParts,
 ): Promise<AgentSession> {
   const session = await held.withInbox(before);
-  return session.withState(await withoutEndedChildren(session.state, relatives, clock.now()));
+  return session.withState(await withoutEndedChildren(session, relatives, clock.now()));
 }
 
 /** Returns the claimed session, ready to work on. After too many attempts, its execution has failed. */
@@ -132,16 +135,22 @@ async function runAgent(
   parts: WorkParts,
 ): Promise<AgentSession> {
   const afterRun = await held.run(session, options.prepare, options.onEvent);
-  const state = await withoutEndedChildren(afterRun.state, parts.relatives, parts.clock.now());
+  const state = await withoutEndedChildren(afterRun, parts.relatives, parts.clock.now());
   return state === afterRun.state || held.signal.aborted
     ? afterRun
     : runAgent(held, afterRun.withState(state), options, parts);
 }
 
 /** Notifies the parent of an ended session. Returns true when the claim was released, or no work remains under it. */
-async function isDone(held: HeldSession, session: AgentSession, parts: WorkParts): Promise<boolean> {
+async function isDone(
+  held: HeldSession,
+  session: AgentSession,
+  parts: WorkParts,
+  wake: Set<string>,
+): Promise<boolean> {
   try {
-    await notifyParent(session, parts);
+    const parentId = await notifyParent(session, parts);
+    if (parentId !== undefined) wake.add(parentId);
   } catch (error) {
     held.abandon(); // the session becomes due when the claim expires, and the parent is then notified
     throw error;

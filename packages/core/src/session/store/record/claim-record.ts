@@ -1,5 +1,10 @@
 import type { Instant } from '../../../clock.ts';
-import { SessionBusyError, SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
+import {
+  SessionBusyError,
+  SessionConflictError,
+  SessionNotFoundError,
+  SessionSuspectError,
+} from '../../session-errors.ts';
 import type {
   ClaimOptions,
   InboxPage,
@@ -52,7 +57,8 @@ export function claimRefusal(
 /**
  * Returns the record after a renewal of the claim. A worker that stood still makes the session suspect. As after its
  * death, that counts as an attempt only when the worker works on no other session.
- * @throws SessionConflictError `fenced` or `recreated` when the claim is no longer valid.
+ * @throws SessionNotFoundError when the claim names another owner; SessionConflictError `fenced` or `recreated` when the
+ * claim is no longer valid.
  */
 export function renewedRecord(
   record: SessionRecord,
@@ -60,6 +66,7 @@ export function renewedRecord(
   { leaseSeconds, isShared, isSuspect }: Pick<RenewOptions, 'leaseSeconds' | 'isShared' | 'isSuspect'>,
   now: Instant,
 ): ClaimedRecord {
+  if (record.info.owner !== claim.owner) throw new SessionNotFoundError(claim.sessionId);
   if (record.incarnation !== claim.incarnation) {
     throw new SessionConflictError(claim.sessionId, 'recreated', claim.epoch, record.epoch);
   }
@@ -113,6 +120,7 @@ export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): Ses
   return Object.freeze({
     sessionId: info.sessionId,
     incarnation,
+    ...(info.owner !== undefined && { owner: info.owner }),
     epoch,
     workerId: lease.workerId,
     until: lease.until,
@@ -125,6 +133,7 @@ export function leaseClaimOf(record: SessionRecord): SessionClaim | undefined {
   return record.lease && claimOf({ ...record, lease: record.lease });
 }
 
-function isHeld(record: SessionRecord, { incarnation, epoch, workerId }: SessionClaim): boolean {
-  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.workerId === workerId;
+function isHeld(record: SessionRecord, { incarnation, owner, epoch, workerId }: SessionClaim): boolean {
+  const isSameSession = record.incarnation === incarnation && record.info.owner === owner;
+  return isSameSession && record.epoch === epoch && record.lease?.workerId === workerId;
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../clock.ts';
-import { HoldfastError } from '../../../errors.ts';
+import { HoldfastError, invalidArgument } from '../../../errors.ts';
 import { isTerminal } from '../../../state/execution/status.ts';
 import { momentsOfWaiting } from '../../../state/execution/waiting.ts';
 import type { FailedWork, WorkFailure } from '../../work-failure.ts';
@@ -8,7 +8,12 @@ import type { AgentSession, SessionRevision } from '../../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from '../../session-info.ts';
-import { InboxFullError, SessionBusyError, SessionConflictError } from '../../session-errors.ts';
+import {
+  InboxFullError,
+  SessionBusyError,
+  SessionConflictError,
+  SessionNotFoundError,
+} from '../../session-errors.ts';
 import type { SaveOptions, SessionExpiry } from '../../session-store.ts';
 import type { InboxItemRef } from '../../session-claim.ts';
 import { newWriteToken } from './write-token.ts';
@@ -80,6 +85,11 @@ const REMEMBERED_ITEMS = 16;
 
 export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt <= now;
+}
+
+/** True for a session of this owner, and for every session without an owner to compare with. */
+export function isOwnedBy({ info }: SessionRecord, owner: string | undefined): boolean {
+  return owner === undefined || info.owner === owner;
 }
 
 /**
@@ -160,16 +170,18 @@ export function createdRecord(
 /**
  * Returns true when the session may be saved, and false when the store has already done this save. `known` is the
  * record with which the store returned the base of the save.
- * @throws SessionConflictError, SessionBusyError or HoldfastError `OPERATION_REUSED` when the store must refuse the
- * save.
+ * @throws SessionNotFoundError, SessionConflictError, SessionBusyError, RangeError `ARGUMENT_INVALID` or HoldfastError
+ * `OPERATION_REUSED` when the store must refuse the save.
  */
 export function requireSavable(
   record: SessionRecord,
-  { sessionId, revision }: AgentSession,
+  session: AgentSession,
   { operationId, epoch }: SaveOptions,
   { hash, known }: { readonly hash: string; readonly known: SessionRecord | undefined },
   now: Instant,
 ): boolean {
+  requireSameFamily(record, session);
+  const { sessionId, revision } = session;
   const actual = revisionOf(record);
   const isNext = actual.incarnation === revision.incarnation && actual.version === revision.version + 1;
   if (isNext && operationId !== undefined && record.operation?.id === operationId) {
@@ -188,6 +200,16 @@ export function requireSavable(
   }
   if (epoch === undefined) refuseClaimed(record, now);
   return true;
+}
+
+/**
+ * The owner decides who may see the session, and the parent whom it wakes: neither ever changes. The first error tells
+ * another owner nothing.
+ */
+function requireSameFamily({ info }: SessionRecord, { sessionId, owner, parentId }: AgentSession): void {
+  if (info.owner !== owner) throw new SessionNotFoundError(sessionId);
+  if (info.parentId !== parentId)
+    throw invalidArgument(`The parent of session "${sessionId}" cannot change. Create another session.`);
 }
 
 /** Returns the items among these that wait, each once. */

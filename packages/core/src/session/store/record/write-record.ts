@@ -5,7 +5,7 @@ import type { RecordChange } from '../session-backend.ts';
 import { StoreThrottledError } from '../../session-errors.ts';
 import type { BackendReader } from '../backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
-import { isExpired } from './session-record.ts';
+import { isExpired, isOwnedBy } from './session-record.ts';
 
 /** A decided write: the record and the change to write, if any, and the result to return. */
 interface PlannedWrite<T> {
@@ -36,7 +36,7 @@ export async function writeRecord<T>(
 ): Promise<T> {
   let guess = known;
   return retryWhileOutdated(sessionId, async () => {
-    if (guess && isExpired(guess, await opened.now())) guess = undefined;
+    if (guess && (!isOwnedBy(guess, owner) || isExpired(guess, await opened.now()))) guess = undefined;
     const record = guess ?? (await reader.recordOrThrow(sessionId, owner));
     const isGuess = record === guess;
     guess = undefined;

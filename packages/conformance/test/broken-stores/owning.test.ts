@@ -1,0 +1,4 @@
+import { testDefects } from './failures.ts';
+import { owning } from './owning.ts';
+
+testDefects(owning);
