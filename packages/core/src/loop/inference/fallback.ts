@@ -4,14 +4,18 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';
 import type { ExecutionFallback } from '../../state/inference/fallback.ts';
+import { isSameSettings } from '../../state/inference/request.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import type { DriverErrorKind } from './driver-error.ts';
 import { DRIVER_ERROR_KINDS, driverFailureOf, REMEDIABLE_KINDS } from './driver-error.ts';
 
-/** The models that the loop calls when the agent's own model fails. */
+/**
+ * The models that the loop calls when the agent's own model fails. Between two pauses it calls each model at most once.
+ */
 export interface FallbackOptions {
   /**
    * The models in the order in which they are called: the id of a model, or settings that replace those of the agent.
+   * No two have the same id.
    */
   readonly models: readonly (string | LlmConfig)[];
   /** The kinds of failures that switch the model. Default: all kinds except failures of the request itself. */
@@ -19,6 +23,9 @@ export interface FallbackOptions {
   /** Seconds until the loop calls the agent's own model again; default 300. */
   readonly forSeconds?: number;
 }
+
+/** A model of the list. */
+type FallbackModel = LlmConfig & { readonly model: string };
 
 const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
 const MODELS: ArgumentCheck = {
@@ -34,7 +41,7 @@ const checkFallback = optionsCheck<FallbackOptions>('fallback', {
 
 /** Selects the fallback model of an execution. */
 export class Fallback {
-  private readonly models: readonly (LlmConfig & { readonly model: string })[];
+  private readonly models: readonly FallbackModel[];
   private readonly kinds: ReadonlySet<DriverErrorKind>;
   private readonly milliseconds: number;
 
@@ -45,35 +52,56 @@ export class Fallback {
       on = REMEDIABLE_KINDS,
       forSeconds = 300,
     } = checkFallback(isList(given) ? { models: given } : given);
-    this.models = models.map((model) => (typeof model === 'string' ? { model } : requireModel(model)));
+    this.models = distinct(
+      models.map((model) => (typeof model === 'string' ? { model } : requireModel(model))),
+    );
     this.kinds = new Set(on);
     this.milliseconds = forSeconds * 1_000;
   }
 
-  /** The settings of the next call: those of a fallback while it is in use, otherwise those of the agent. */
-  settingsFor({ execution, llmConfig }: AgentState, now: Instant): LlmConfig | undefined {
-    const used = this.inUse(execution?.fallback, now);
-    return used === undefined ? llmConfig : { ...llmConfig, ...used };
+  /**
+   * The fallback that the next call uses; `undefined` for the agent's own model. While the open step repeats a failed
+   * call, the fallback is the position in the list, so its time does not end.
+   */
+  inUse({ execution }: AgentState, now: Instant): FallbackModel | undefined {
+    const { fallback, currentStep } = execution ?? {};
+    if (fallback === undefined) return undefined;
+    const hasFailed = currentStep !== undefined && currentStep.inferenceFailures.length > 0;
+    if (fallback.until <= now && !hasFailed) return undefined;
+    return this.models.find(({ model }) => model === fallback.model);
   }
 
   /**
-   * The fallback to use after a failed call; `undefined` when the failure does not switch the model, or no model
-   * remains.
+   * The fallback to use after a failed call of the model `used`; `undefined` when the failure does not switch the model,
+   * or no model remains. A model with the settings of the agent is not called again.
    */
-  after(thrown: unknown, { execution }: AgentState, now: Instant): ExecutionFallback | undefined {
+  after(
+    thrown: unknown,
+    used: FallbackModel | undefined,
+    { llmConfig }: AgentState,
+    now: Instant,
+  ): ExecutionFallback | undefined {
     if (!this.kinds.has(driverFailureOf(thrown).kind)) return undefined;
-    const used = this.inUse(execution?.fallback, now);
-    const next = this.models[used === undefined ? 0 : this.models.indexOf(used) + 1];
+    const place = used === undefined ? 0 : this.models.indexOf(used) + 1;
+    const next = this.models
+      .slice(place)
+      .find((model) => !isSameSettings({ ...llmConfig, ...model }, llmConfig));
     return next && Object.freeze({ model: next.model, until: Math.ceil(now + this.milliseconds) });
   }
+}
 
-  private inUse(
-    fallback: ExecutionFallback | undefined,
-    now: Instant,
-  ): (LlmConfig & { readonly model: string }) | undefined {
-    if (fallback === undefined || fallback.until <= now) return undefined;
-    return this.models.find(({ model }) => model === fallback.model);
+/** @throws RangeError `ARGUMENT_INVALID` for two models with the same id: the state names a fallback by its id. */
+function distinct(models: readonly FallbackModel[]): readonly FallbackModel[] {
+  const ids = new Set<string>();
+  for (const { model } of models) {
+    if (ids.has(model)) {
+      throw invalidArgument(
+        `The fallback "${model}" is in the list twice. Name each model once; for other settings, register it under another id.`,
+      );
+    }
+    ids.add(model);
   }
+  return models;
 }
 
 function isList(given: FallbackOptions | FallbackOptions['models']): given is FallbackOptions['models'] {
@@ -84,7 +112,7 @@ function isModel(value: unknown): boolean {
   return typeof value === 'string' ? value !== '' : mustBe.object.accepts(value);
 }
 
-function requireModel(config: LlmConfig): LlmConfig & { readonly model: string } {
+function requireModel(config: LlmConfig): FallbackModel {
   const { model } = config;
   if (model !== undefined && model !== '') return { ...config, model };
   throw invalidArgument(

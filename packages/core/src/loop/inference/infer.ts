@@ -4,7 +4,8 @@ import { isAgentStop } from '../../state/execution/continuation.ts';
 import type { Usage } from '../../state/inference/usage.ts';
 import { DriverError } from './driver-error.ts';
 import { billedUsage, partialResponseOf } from './failed-call.ts';
-import { failureOf, failureToRepeat } from './retry-policy.ts';
+import type { Fallback } from './fallback.ts';
+import { failureOf, failureToRepeat, mayRepeatAt } from './retry-policy.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
 import { InferenceResponse, isUnfinished } from '../../state/inference/inference-response.ts';
@@ -23,7 +24,8 @@ export async function infer(run: RunState): Promise<void> {
   const { loop } = run;
   const hasFailedBefore = (run.state.currentStep?.inferenceFailures.length ?? 0) > 0;
   if (hasFailedBefore && (await run.enforceLimits())) return; // failed calls are billed too
-  let request = requestOf(run);
+  const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
+  let request = requestOf(run, fallback);
   if (loop.hooks.has('beforeInference')) {
     request = await requestAfterHooks(run, request);
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
@@ -48,7 +50,7 @@ export async function infer(run: RunState): Promise<void> {
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (error) {
-    response = abortedResponse(run, error, request);
+    response = abortedResponse(run, error, { ...request, fallback });
     if (response === undefined) return;
   } finally {
     call.isOpen = false;
@@ -69,14 +71,14 @@ function requireFinished(response: InferenceResponse): void {
   });
 }
 
-function requestOf({ loop, state }: RunState): InferenceRequest {
+function requestOf({ loop, state }: RunState, fallback: LlmConfig | undefined): InferenceRequest {
   return {
     messages: state.currentStep?.input ?? state.messages,
     systemPrompt: state.systemPrompt,
     tools: loop.toolList,
     toolChoice: loop.toolChoice,
     responseFormat: state.responseFormat,
-    llmConfig: loop.fallback ? loop.fallback.settingsFor(state, loop.clock.now()) : state.llmConfig,
+    llmConfig: fallback ? { ...state.llmConfig, ...fallback } : state.llmConfig,
   };
 }
 
@@ -140,7 +142,7 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
 function abortedResponse(
   run: RunState,
   error: unknown,
-  request: InferenceRequest,
+  request: CalledRequest,
 ): InferenceResponse | undefined {
   const partial = partialResponseOf(error);
   if (run.checkAbort() !== undefined)
@@ -150,6 +152,11 @@ function abortedResponse(
   throw error;
 }
 
+/** A request, and the fallback whose settings it had before the hooks. */
+interface CalledRequest extends InferenceRequest {
+  readonly fallback: ReturnType<Fallback['inUse']>;
+}
+
 /** The error of a failed call, and the part of the response that had arrived. */
 interface BrokenCall {
   readonly thrown: unknown;
@@ -157,15 +164,17 @@ interface BrokenCall {
 }
 
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
-function recordFailure(run: RunState, failed: BrokenCall, { llmConfig }: InferenceRequest): boolean {
+function recordFailure(run: RunState, failed: BrokenCall, request: CalledRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
   const { thrown } = failed;
+  const { llmConfig, fallback: used } = request;
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
   const modelId = loop.driver.modelId?.(llmConfig) ?? llmConfig?.model;
   const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at, modelId };
-  const fallback = loop.fallback?.after(thrown, state, at);
+  const mayRepeat = mayRepeatAt(at, call, loop.retry);
+  const fallback = mayRepeat ? loop.fallback?.after(thrown, used, state, at) : undefined;
   const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
   return failure !== undefined;

@@ -17,7 +17,10 @@ export interface InferenceRetryOptions {
   readonly initialDelaySeconds?: number;
   /** The longest pause that the loop chooses itself; default 300. */
   readonly maxDelaySeconds?: number;
-  /** Seconds from the first failed call to the last repetition; default 3,600. 0: failed calls are not repeated. */
+  /**
+   * Seconds from the first failed call to the last repetition, by the same or another model; default 3,600. 0: no model is
+   * called twice.
+   */
   readonly maxElapsedSeconds?: number;
   /** The longest pause that a run waits for; a longer one suspends the execution. Default 5. */
   readonly maxPauseSeconds?: number;
@@ -120,8 +123,20 @@ function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Inst
   const { retryAfterSeconds = 0 } = driverFailureOf(thrown);
   const delay = Math.min(policy.initialDelay * 2 ** pauses, policy.maxDelay) * jitterOf(step.id, pauses);
   const retryAt = Math.ceil(at + Math.max(delay, retryAfterSeconds * 1_000));
-  const first = series[0]?.at ?? at;
-  return retryAt - first <= policy.maxElapsed && policy.maxElapsed > 0 ? retryAt : undefined;
+  return policy.maxElapsed > 0 && mayRepeatAt(retryAt, { step, at }, policy) ? retryAt : undefined;
+}
+
+/**
+ * True when a failed call may be repeated at an instant, by the same or another model. With `maxElapsedSeconds: 0` no
+ * model is called twice, so the time needs no limit.
+ */
+export function mayRepeatAt(
+  instant: Instant,
+  { step, at }: Pick<FailedCall, 'step' | 'at'>,
+  { maxElapsed }: RetryPolicy,
+): boolean {
+  const first = failuresInSeries(step.inferenceFailures)[0]?.at ?? at;
+  return maxElapsed === 0 || instant - first <= maxElapsed;
 }
 
 /** The failures since the step was begun or `retry()` was called. */

@@ -79,6 +79,51 @@ describe('a fallback model', () => {
     expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'medium', 'large']);
   });
 
+  test('is called once, although each failure takes longer than its time', async () => {
+    const clock = manualClock(1_000);
+    const slowly: ScriptedAnswer = () => {
+      clock.advance(300_000);
+      return overloaded;
+    };
+    const { run, driver } = loopOf([slowly, slowly, slowly, 'Never.'], {
+      clock,
+      inferenceRetry: { maxPauseSeconds: 0 },
+    });
+    const state = await run(question);
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'small']);
+    expect(state.execution?.waiting[0]).toMatchObject({ type: 'retry' });
+  });
+
+  test('gives way to the next one, although its time ends during its first call of a step', async () => {
+    const clock = manualClock(1_000);
+    const slowly: ScriptedAnswer = () => {
+      clock.advance(400_000);
+      return overloaded;
+    };
+    const script: ScriptedAnswer[] = [overloaded, { calls: { nothing: {} } }, slowly, 'Fine.'];
+    const { run, driver } = loopOf(script, { clock });
+    expect((await run(question)).finalResponse).toBe('Fine.');
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'medium', 'small']);
+  });
+
+  test('is not called later than maxElapsedSeconds after the first failed call', async () => {
+    const clock = manualClock(1_000);
+    const slowly: ScriptedAnswer = () => {
+      clock.advance(60_000);
+      return overloaded;
+    };
+    const script = [slowly, slowly, slowly];
+    const { run, driver } = loopOf(script, { clock, inferenceRetry: { maxElapsedSeconds: 59 } });
+    expect((await run(question)).status).toBe('failed');
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium']);
+  });
+
+  test('is skipped when it has the settings of the agent', async () => {
+    const { run, driver } = loopOf([overloaded, 'Fine.'], { fallback: ['large', 'small'] });
+    expect((await run(question)).finalResponse).toBe('Fine.');
+    expect(modelsOf(driver.requests)).toEqual(['large', 'small']);
+  });
+
   test('is priced by its own price', async () => {
     const prices = { large: { input: 100, output: 100 }, medium: { input: 1, output: 1 } };
     const { run } = loopOf([overloaded, 'Fine.'], { prices, budget: { maxCost: 1 } });
@@ -106,6 +151,8 @@ describe('a fallback model', () => {
 
   test.each([
     [[], 'models of fallback must be models'],
+    [['a', 'b', 'a'], 'The fallback "a" is in the list twice.'],
+    [{ models: [{ model: 'a', temperature: 0 }, 'a'] }, 'The fallback "a" is in the list twice.'],
     [{ models: [{ temperature: 1 }] }, 'A fallback must name a model'],
     [
       { models: ['a'], on: ['odd'] },
