@@ -245,6 +245,7 @@ export class AgentRun {
     if (!run.mayBegin()) return;
     const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
     run.advance({ type: 'stepBegun', stepId, input, at });
+    run.begunStep = run.state.currentStep;
   }
 
   private toolRound(calls: readonly ToolCallPart[], inDoubt: readonly ToolExecution[] = []): ToolRound {

@@ -33,7 +33,7 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
     // The parent has counted the usage up to the state of the context.
     const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
     const budgetLeft = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
-    return exhaustedLimitSignal(budgetLeft, state.stepCount, clock.now());
+    return exhaustedLimitSignal(budgetLeft, state, clock.now());
   };
   return Object.freeze<Hook>({
     name: SOURCE,
@@ -48,16 +48,16 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
 
 const SOURCE = 'parentBudget';
 
-/** The stop signal of the first exhausted limit. */
+/** The stop signal of the first exhausted limit. An open step needs no further step of the budget. */
 function exhaustedLimitSignal(
   budgetLeft: ExecutionBudget,
-  stepCount: number,
+  { stepCount, currentStep }: AgentState,
   now: Instant,
 ): StopSignal | undefined {
   const { maxSteps = Infinity, maxTokens = Infinity, maxSeconds = Infinity, maxCost = Infinity } = budgetLeft;
   const isPast = budgetLeft.deadline !== undefined && now >= budgetLeft.deadline;
   const found: readonly (readonly [isUsedUp: boolean, StopReason, what: string])[] = [
-    [stepCount >= maxSteps, 'stepsLimitReached', 'steps'],
+    [currentStep === undefined && stepCount >= maxSteps, 'stepsLimitReached', 'steps'],
     [maxTokens <= 0, 'tokenLimitReached', 'tokens'],
     [maxSeconds <= 0 || isPast, 'timeLimitReached', 'time'],
     [maxCost <= 0, 'costLimitReached', 'dollars'],

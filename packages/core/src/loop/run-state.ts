@@ -3,6 +3,7 @@ import { readClock, systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
+import type { AgentStep } from '../state/execution/step.ts';
 import type { ExecutionId } from '../state/values/ids.ts';
 import type { AbortKind } from './stopping/abort.ts';
 import { withStopSignalOnce } from './stopping/step-timer.ts';
@@ -39,6 +40,8 @@ export class RunState {
   /** True while the end is prepared, which is announced as one change. */
   private isBatching = false;
   readonly work: WorkTime;
+  /** The step that this run began last, as it began: the limits were checked for its first call. */
+  begunStep: AgentStep | undefined;
   /** The ids of the system clock are new, so the loop does not search for duplicates. */
   private readonly hasNewIds: boolean;
   /** The execution of the last event: a hook can remove the execution from the state. */

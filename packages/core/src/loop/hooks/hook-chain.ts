@@ -114,8 +114,8 @@ export class HookChain {
   }
 
   /**
-   * The first limit that the state has used up; the guards after it are not called. Returns a promise only when a guard
-   * does.
+   * The first limit that the state has used up; the guards after it are not called. An open step counts already, so the
+   * signal of a step limit does not stop it. Returns a promise only when a guard does.
    * @throws AgentStop when the guard throws it; HoldfastError `HOOK_FAILED` as `call` does.
    */
   checkLimits(
@@ -128,7 +128,8 @@ export class HookChain {
       try {
         const found = hook.checkLimit?.(state, context);
         if (isThenable(found)) return this.limitAfter(found, index, state, context);
-        if (found) return stopSignal(found);
+        const signal = found && limitSignal(found, state);
+        if (signal) return signal;
       } catch (error) {
         throw this.errorOf(hook, 'checkLimit', error);
       }
@@ -162,8 +163,9 @@ export class HookChain {
     context: HookContext,
   ): Promise<StopSignal | undefined> {
     try {
-      const signal = await found;
-      if (signal) return stopSignal(signal);
+      const given = await found;
+      const signal = given && limitSignal(given, state);
+      if (signal) return signal;
     } catch (error) {
       throw this.errorOf(this.withLimit[index] as Hook, 'checkLimit', error);
     }
@@ -226,6 +228,12 @@ export class HookChain {
       throw asMisfitError(this.titleOf(hook), given.point, result, error);
     }
   }
+}
+
+/** The checked signal of a guard; `undefined` for the signal of a step limit while a step is open. */
+function limitSignal(given: StopSignal, { currentStep }: AgentState): StopSignal | undefined {
+  const signal = stopSignal(given);
+  return signal.reason === 'stepsLimitReached' && currentStep !== undefined ? undefined : signal;
 }
 
 const HOOK_MEMBERS: MemberNames = {

@@ -119,9 +119,11 @@ export interface Hook<in Context = unknown> {
   stepDeadline?(state: AgentState, context: HookContext<Context>): StepDeadline | undefined;
   /**
    * Returns the signal of a limit that the state has used up, if there is one; a hook with this method is a guard. The
-   * loop calls it before each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or
-   * `beforeInference` hook that used tokens. Hooks with several model calls use `context.checkLimits`. The loop raises
-   * the first signal, which stops the step whatever other hooks request; later guards are not called.
+   * loop calls it before each step, ahead of all `beforeStep` hooks, and again before another call of the model in an
+   * open step, and after a `beforeStep` or `beforeInference` hook that used tokens. Hooks with several model calls use
+   * `context.checkLimits`. The loop raises the first signal, which stops the step whatever other hooks request; later
+   * guards are not called. In an open step, a signal with the reason `stepsLimitReached` is ignored: the step counts
+   * already.
    */
   checkLimit?(state: AgentState, context: HookContext<Context>): HookResult<StopSignal>;
   /**

@@ -22,8 +22,8 @@ import { nextAction } from '../stepper.ts';
  */
 export async function infer(run: RunState): Promise<void> {
   const { loop } = run;
-  const hasFailedBefore = (run.state.currentStep?.inferenceFailures.length ?? 0) > 0;
-  if (hasFailedBefore && (await run.enforceLimits())) return; // failed calls are billed too
+  const isFirstCall = run.state.currentStep === run.begunStep;
+  if (!isFirstCall && (await run.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
   let request = requestOf(run, fallback);
   if (loop.hooks.has('beforeInference')) {

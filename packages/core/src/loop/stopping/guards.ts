@@ -22,8 +22,8 @@ const COUNT = mustBe.wholeNumber(0);
 const AMOUNT = mustBe.number(0);
 
 /**
- * Stops before a step beyond the limit. Steps are counted in the execution, so the count continues after a resume, an
- * approval or a change of process.
+ * Stops before a step beyond the limit, never in an open step. Steps are counted in the execution, so the count continues
+ * after a resume, an approval or a change of process.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function stepsLimit(maxSteps: number): Hook {
