@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { compact, isSameJson } from '../json.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { isForceStop } from '../state/execution/continuation.ts';
 import type { ResponseFormat } from '../state/llm-config.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
@@ -163,8 +162,7 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
 
 /** True when the current step raised a stop signal that its final response does not override. */
 function isForcedToStop({ execution }: AgentState): boolean {
-  const { signals = [], overruledSignals = 0 } = execution?.continuation ?? {};
-  return signals.slice(overruledSignals).some(isForceStop);
+  return execution?.continuation.isStopped === true;
 }
 
 /** The state after a final response: unchanged, with a request for another step, or with an error. */

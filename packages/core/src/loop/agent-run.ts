@@ -65,9 +65,10 @@ export class AgentRun {
         switch (action.type) {
           case 'wait':
             if (await waitForRetry(run)) break;
+            run.recordCancel();
             run.release();
             if (run.state === state) return this.suspend();
-            isOver = true; // the step deadline passed meanwhile
+            isOver = true; // the run was cancelled, or the step deadline passed meanwhile
             break;
           case 'finish':
           case 'none':
@@ -118,13 +119,14 @@ export class AgentRun {
     this.hasStarted = true;
     if (run.isAbandoned()) return false;
     if (run.state.status === 'suspended') run.change(withTimeoutsApplied(run.state, run.now()));
-    const { status } = run.state;
-    if (status === 'suspended') {
+    const { status, execution } = run.state;
+    if (status === 'suspended' && !execution?.continuation.isStopped) {
       this.announceEarlier();
       return false;
     }
     run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
-    run.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
+    const isResumed = status === 'inProgress' || status === 'suspended';
+    run.emit({ type: isResumed ? 'execution-resumed' : 'execution-started' });
     this.announceEarlier();
     try {
       await this.callHooks('beforeExecution');
@@ -264,6 +266,7 @@ export class AgentRun {
   private async completeStep(): Promise<false> {
     const { run } = this;
     await run.checkpointer.save(run, 'outcome');
+    run.recordCancel();
     await this.callHooks('afterStep');
     return false;
   }
@@ -301,7 +304,7 @@ export class AgentRun {
       if (this.run.isAbandoned()) return;
       try {
         const state = await this.run.callHook(hook, point, this.run.state);
-        if (state) this.run.change(state);
+        if (state) this.run.changeByHook(state);
       } catch (error) {
         await this.run.recordThrown(error);
       }
@@ -333,7 +336,7 @@ export class AgentRun {
 
   private acceptState(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
     if (point === 'beforeStep') return this.run.changeBeforeCall(state);
-    this.run.change(state);
+    this.run.changeByHook(state);
     return undefined;
   }
 }

@@ -5,8 +5,9 @@ import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { ExecutionId } from '../state/values/ids.ts';
+import { abortKind } from './stopping/abort.ts';
 import type { AbortKind } from './stopping/abort.ts';
-import { withStopSignalOnce } from './stopping/step-timer.ts';
+import { withStop, withStopKept, withStopOnce } from './stopping/final-stop.ts';
 import type { AgentEventListener, EventBody } from './events.ts';
 import { announceTo, eventOf, eventsBetween } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
@@ -73,9 +74,14 @@ export class RunState {
     this.announce(before, state);
   }
 
+  /** Applies the change of a hook, which lifts no stop. */
+  changeByHook(state: AgentState): void {
+    this.change(withStopKept(this.state, state));
+  }
+
   /** Applies the change that a hook made to `base`, and keeps the progress and usage that tools reported meanwhile. */
   changeFrom(base: AgentState, changed: AgentState): void {
-    this.change(rebaseToolChanges(this.state, base, changed, this.now()));
+    this.changeByHook(rebaseToolChanges(this.state, base, changed, this.now()));
   }
 
   /**
@@ -84,7 +90,7 @@ export class RunState {
    */
   changeBeforeCall(state: AgentState): Promise<unknown> | undefined {
     const before = this.state.execution?.otherUsage;
-    this.change(state);
+    this.changeByHook(state);
     if (this.state.execution?.otherUsage === before || !this.mayCall()) return undefined;
     const asked = this.enforceLimits();
     return asked instanceof Promise ? asked : undefined;
@@ -150,10 +156,8 @@ export class RunState {
     this.change(this.state.withoutContinuationRequested(this.now()));
   }
 
-  /** Raises a stop signal and withdraws an earlier request for another step. */
   raise(signal: StopSignal): void {
-    const at = this.now();
-    this.change(this.state.withStopSignal(signal, at).withoutContinuationRequested(at));
+    this.change(withStop(this.state, signal, this.now()));
   }
 
   /** Announces several changes as one. */
@@ -201,7 +205,7 @@ export class RunState {
       if (this.isAbandoned()) return;
       try {
         const state = await this.callHook(hook, 'onError', thrown);
-        if (state) this.change(state);
+        if (state) this.changeByHook(state);
       } catch (secondError) {
         if (isAgentStop(secondError)) this.raise(secondError.signal);
         else this.change(this.state.withError(secondError, this.now()));
@@ -235,6 +239,11 @@ export class RunState {
     return this.checkAbort() === undefined;
   }
 
+  /** Records a cancel, so that hooks see it. */
+  recordCancel(): void {
+    if (abortKind(this.signals.runSignal) === 'cancel') this.checkAbort();
+  }
+
   /** Records an abort, once. A cancel becomes a stop signal; after any other abort the state does not change. */
   checkAbort(): AbortKind | undefined {
     const abort = this.signals.readAbort();
@@ -243,7 +252,7 @@ export class RunState {
   }
 
   private raiseOnce(signal: StopSignal | undefined): boolean {
-    if (signal) this.change(withStopSignalOnce(this.state, signal, this.now()));
+    if (signal) this.change(withStopOnce(this.state, signal, this.now()));
     return signal !== undefined;
   }
 

@@ -3,6 +3,7 @@ import { describeValue, invalidArgument } from '../errors.ts';
 import type { HookResult } from '../loop/hooks/hook.ts';
 import type { MemberNames } from '../loop/hooks/hook-members.ts';
 import { checkHookMembers } from '../loop/hooks/hook-members.ts';
+import { withStopKept } from '../loop/stopping/final-stop.ts';
 import { AgentSession } from './session.ts';
 import type { SessionConflictError } from './session-errors.ts';
 import type { InboxItem } from './session-claim.ts';
@@ -110,7 +111,7 @@ export function checkHooks(hooks: SessionHooks): void {
 }
 
 /**
- * Calls a session hook, and returns the session that it returned, or the session that it received.
+ * Calls a session hook, and returns the session that it returned, or the session that it received. The hook lifts no stop.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` when the hook returns something else; what the hook throws.
  */
 export async function callSessionHook(
@@ -119,7 +120,9 @@ export async function callSessionHook(
   session: AgentSession,
 ): Promise<AgentSession> {
   const returned = await hooks[name]?.(session);
-  return returned === undefined ? session : requireSession(returned, session, `The session hook ${name}`);
+  if (returned === undefined || returned === session) return session;
+  const changed = requireSession(returned, session, `The session hook ${name}`);
+  return changed.withState(withStopKept(session.state, changed.state));
 }
 
 /**

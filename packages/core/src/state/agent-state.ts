@@ -227,7 +227,10 @@ export class AgentState extends AgentStateView {
     return this.withExecution(this.executionAt(at, freshId).withStopSignal(signal), at);
   }
 
-  /** Returns the state with a request for another step. It overrides all stop signals until that step starts. */
+  /**
+   * Returns the state with a request for another step. It overrides all stop signals until that step starts, except in a
+   * hook, where a forced stop is final.
+   */
   withContinuationRequested(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     const execution = this.executionAt(at, freshId);
     return this.withExecution(execution.withContinuation(execution.continuation.withRequested()), at);

@@ -162,9 +162,8 @@ function followsFrom({ agentId, execution: was }: AgentState, after: AgentState)
   const isOpen = is.stepExecutions.length === was.stepExecutions.length;
   return (
     is.executionId === was.executionId &&
-    is.isTerminal >= was.isTerminal &&
+    (is.isTerminal >= was.isTerminal || was.continuation.isStopped) &&
     is.stepExecutions.length >= was.stepExecutions.length &&
-    is.continuation.signals.length >= was.continuation.signals.length &&
     (!isOpen || step === undefined || step.id === stepAfter?.id) &&
     (!isOpen || step?.response === undefined || stepAfter?.response !== undefined) &&
     (!isOpen ||

@@ -125,7 +125,7 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
     for (const hook of run.loop.hooks.at('afterInference')) {
       if (run.isAbandoned()) break;
       const change = await run.callHook(hook, 'afterInference', response);
-      if (change?.state) run.change(change.state);
+      if (change?.state) run.changeByHook(change.state);
       response = change?.response ?? response;
     }
   } finally {

@@ -1,6 +1,5 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
-import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import { RunAbort } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
@@ -36,13 +35,4 @@ export class StepTimer {
 
 function abortStep(controller: AbortController, { message }: StopSignal): void {
   controller.abort(new RunAbort('cancel', message));
-}
-
-/**
- * Adds the stop signal to the state, unless the state has a signal with this reason and source. Withdraws a request for
- * another step, which must not override a limit.
- */
-export function withStopSignalOnce(state: AgentState, signal: StopSignal, at: Instant): AgentState {
-  const isNoted = state.execution?.continuation.includes(signal);
-  return (isNoted ? state : state.withStopSignal(signal, at)).withoutContinuationRequested(at);
 }

@@ -5,7 +5,8 @@ import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { toJsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import { nextAction } from '../../loop/stepper.ts';
+import { withStop } from '../../loop/stopping/final-stop.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
@@ -18,7 +19,7 @@ import type { GivenAnswer } from './answer.ts';
 import { withAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
 import type { InboxContent } from './inbox-content.ts';
-import { hasMessage, MESSAGE_CONTENT, withMessage, withStop } from './inbox-content.ts';
+import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
 import type { AgentSession, SessionDescription } from '../session.ts';
 import { checkDescription } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
@@ -75,7 +76,7 @@ export function sendMessage(
     async function sendMessageAction(session: AgentSession, context: ActionContext): Promise<AgentSession> {
       requireActive(session);
       if (id !== undefined && hasMessage(session.state, id)) return resume()(session, context);
-      const ready = nextAction(session.state).type === 'finish' ? await context.run(session) : session;
+      const ready = isEnding(session.state) ? await context.run(session) : session;
       const { clock } = context;
       return context.run(ready.withState(withMessage(ready.state, content, options, clock, clock.now())));
     },
@@ -144,8 +145,8 @@ export function cancel(options: CancelOptions = {}): SessionAction {
       const { state } = session;
       if (!state.hasActiveExecution || (executionId ?? state.executionId) !== state.executionId)
         return session;
-      const stopped = withStop(state, { message: reason, source: 'cancel' }, context.clock.now());
-      return context.run(session.withState(stopped));
+      const signal = stopSignal({ reason: 'userRequested', message: reason, source: 'cancel' });
+      return context.run(session.withState(withStop(state, signal, context.clock.now())));
     },
     { item: { content } },
   );

@@ -4,6 +4,7 @@ import type { Clock, Instant } from '../../clock.ts';
 import type { JsonObject } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
 import { nextAction } from '../../loop/stepper.ts';
+import { withStop } from '../../loop/stopping/final-stop.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
@@ -119,9 +120,13 @@ export async function expectedState(
  * it began, responds to no more messages.
  */
 export function mustWaitForEnd(state: AgentState, { content }: EnqueuedItem): boolean {
-  if (!isJsonObject(content) || content['type'] !== 'message') return false;
-  const isStopped = state.hasActiveExecution && state.execution?.continuation.wasForceStopped === true;
-  return isStopped || nextAction(state).type === 'finish';
+  return isJsonObject(content) && content['type'] === 'message' && isEnding(state);
+}
+
+/** True for an unfinished execution that takes no further step: it only has to finish, or it was stopped. */
+export function isEnding(state: AgentState): boolean {
+  if (!state.hasActiveExecution) return false;
+  return state.execution?.continuation.isStopped === true || nextAction(state).type === 'finish';
 }
 
 /**
@@ -190,7 +195,7 @@ function stoppedBy(item: EnqueuedItem, state: AgentState, at: Instant): AppliedI
   if (!state.hasActiveExecution) return { state, ignored: 'The session has no active execution.' };
   const message = stopReasonOf(item, state.executionId);
   if (message === undefined) return { state, ignored: 'The stop names an execution that is not active.' };
-  return { state: withStop(state, { message, source: 'inbox' }, at) };
+  return { state: withStop(state, stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at) };
 }
 
 /** True when the conversation has a message with this id. A message that is sent again gets one response. */
@@ -236,15 +241,4 @@ function withAnswerRequested(state: AgentState, clock: Clock, at: Instant): Agen
   const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');
   const resumed = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
   return resumed.withContinuationRequested(at);
-}
-
-/** Returns the state with a request to stop its execution, which the next run ends. */
-export function withStop(
-  state: AgentState,
-  { message, source }: { readonly message: string; readonly source: string },
-  at: Instant,
-): AgentState {
-  const resumed = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
-  const stopped = resumed.withStopSignal(stopSignal({ reason: 'userRequested', message, source }), at);
-  return stopped.withoutContinuationRequested(at); // an earlier message may have requested another step
 }

@@ -1,7 +1,9 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
+import { withStop } from '../../loop/stopping/final-stop.ts';
 import { subagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { SUMMARIZED_THROUGH, SUMMARY, withoutTags } from '../../state/messages/message-tags.ts';
@@ -11,7 +13,7 @@ import { userMessage } from '../../state/messages/messages.ts';
 import type { AgentSession } from '../session.ts';
 import type { ActionContext, SessionAction } from './actions.ts';
 import { requireActive } from './actions.ts';
-import { MESSAGE_CONTENT, withFreshExecution, withMessageAfter, withStop } from './inbox-content.ts';
+import { MESSAGE_CONTENT, withFreshExecution, withMessageAfter } from './inbox-content.ts';
 
 /** Options of `regenerate`. */
 export interface RegenerateOptions {
@@ -142,7 +144,8 @@ async function withExecutionEnded(session: AgentSession, context: ActionContext)
   if (!state.hasActiveExecution) return session;
   if (!waitsForPerson(state) || hasUnknownOutcome(state)) throw executionActive(state);
   const message = 'Its messages were discarded for another response.';
-  const stopped = withStop(state, { message, source: 'regenerate' }, context.clock.now());
+  const signal = stopSignal({ reason: 'userRequested', message, source: 'regenerate' });
+  const stopped = withStop(state, signal, context.clock.now());
   const ended = await context.run(session.withState(stopped));
   if (ended.state.hasActiveExecution) throw executionActive(ended.state); // the run yielded
   return ended;

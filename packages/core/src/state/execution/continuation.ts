@@ -11,7 +11,7 @@ import {
   readString,
   readTrue,
 } from '../../document.ts';
-import { compact, toJsonObject } from '../../json.ts';
+import { compact, isSameJson, toJsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
 
@@ -174,6 +174,15 @@ export class Continuation {
     return this.raised.length > this.overruledSignals;
   }
 
+  /**
+   * True when a forced stop was raised after the open step started, and no further step is requested. The execution then
+   * ends, whatever hooks return.
+   */
+  get isStopped(): boolean {
+    if (this.isRequested || !this.hasNewSignals) return false;
+    return this.raised.slice(this.overruledSignals).some(isForceStop);
+  }
+
   /** True when the same source has raised the same reason before. */
   includes({ reason, source }: StopSignal): boolean {
     for (const known of this.raised) if (known.reason === reason && known.source === source) return true;
@@ -201,6 +210,24 @@ export class Continuation {
     if (raised.length === this.raised.length) return this;
     const highest = raised.toArray().reduce<StopSignal | undefined>(higher, undefined);
     return this.with({ raised, highest, overruledSignals: Math.min(this.overruledSignals, raised.length) });
+  }
+
+  /**
+   * Returns the continuation with the signals of an earlier one, which a hook received. A forced stop is final: a request
+   * for another step does not override it, and no signal after it declares the response final. @internal
+   */
+  withStopsOf(before: Continuation): Continuation {
+    if (this === before || (this.raised.isEmpty && before.raised.isEmpty)) return this;
+    const shared = this.raised.since(before.raised);
+    const given =
+      shared ?? this.signals.filter((signal) => !before.signals.some((known) => isSameJson(known, signal)));
+    const added = before.isStopped ? given.filter(isForceStop) : given;
+    const isStopped = before.isStopped || added.some(isForceStop);
+    if (shared === added && !isStopped) return this;
+    const { raised, highest } = added === shared ? this : before.withChecked(added);
+    const overruled = isStopped ? before.overruledSignals : Math.min(this.overruledSignals, raised.length);
+    const isRequested = this.isRequested && !isStopped;
+    return this.with({ raised, highest, isRequested, overruledSignals: overruled });
   }
 
   /** Returns the continuation with a request for another step. */

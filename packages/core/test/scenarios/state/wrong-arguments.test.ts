@@ -163,7 +163,7 @@ const subjects: readonly Subject[] = [
     of: [continuation, Continuation.empty.withRequested()],
     read: Continuation.fromJSON,
     takes: { withSignal: [signal], withRequested: [], withoutRequest: [], withStepBegun: [] },
-    internal: ['with', 'withChecked', 'withoutReason'],
+    internal: ['with', 'withChecked', 'withoutReason', 'withStopsOf'],
   },
   {
     name: 'AgentContext',
