@@ -124,6 +124,20 @@ export function eventOf(
   return session === undefined ? { ...frame, ...body } : { ...frame, session, ...body };
 }
 
+/** The tools of the loop that announced an event. A member of the event would reach every log. */
+const toolsOfEvents = new WeakMap<AgentEvent, ReadonlyMap<string, unknown>>();
+
+/** Notes the tools of the loop that announces an event, and returns the event. */
+export function withToolsOfLoop(event: AgentEvent, tools: ReadonlyMap<string, unknown>): AgentEvent {
+  if (event.type !== 'inference-delta') toolsOfEvents.set(event, tools);
+  return event;
+}
+
+/** True when the loop that announced the event has a tool with this name. */
+export function isToolOf(event: AgentEvent, name: string): boolean {
+  return toolsOfEvents.get(event)?.has(name) === true;
+}
+
 /** Returns the number of the attempt at the latest step. */
 function attemptOf({ execution }: AgentState): number {
   const failures = execution?.latestStep?.inferenceFailures ?? [];

@@ -19,6 +19,7 @@ import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
+import { isToolOf } from './events.ts';
 import type { AgentEvent, AgentEventListener, EventBody } from './events.ts';
 
 /**
@@ -31,12 +32,15 @@ export type Redact = (content: JsonValue) => JsonValue;
  * Returns a listener that receives only the content that `redact` returns; by default no content.
  *
  * Content is the text of models, tools and people: texts, reasoning, arguments, results, and the messages and data of
- * errors and stop signals. The listener still receives the names of tools, hooks and models, ids, times, counts, usage,
- * finish and stop reasons, and the names and codes of errors. Files, sources and provider options are omitted.
+ * errors and stop signals, and a name under which a model called a tool that the loop does not have. The listener still
+ * receives the names of the loop's tools, of hooks and models, ids, times, counts, usage, finish and stop reasons, and the
+ * names and codes of errors. Files, sources and provider options are omitted.
  *
  * - An event's `state` is an outline: the agent, its model, status, times, usage, stop signals, the errors of the
  *   latest step, and errors outside any step. It has no messages, system prompt, metadata or steps; `stepCount` is 0.
  * - A step has its response and tool executions, but no input or output messages.
+ * - An event that another program copied, or that a tool emitted, does not show which tools the loop has: all names of tools
+ *   in it are content.
  * - There are no `inference-delta` events, because secret content may be split between two pieces.
  *   `inference-completed` has the whole text.
  *
@@ -56,16 +60,24 @@ export function redactedListener(
   };
 }
 
-function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefined {
-  const body = redactedBody(event, redact);
+/** The redaction of one event. */
+interface Redaction {
+  readonly content: Redact;
+  /** True for the name of a tool of the loop that announced the event. A model can invent other names. */
+  readonly isTool: (name: string) => boolean;
+}
+
+function redactedEvent(event: AgentEvent, content: Redact): AgentEvent | undefined {
+  const by = { content, isTool: (name: string) => isToolOf(event, name) };
+  const body = redactedBody(event, by);
   if (body === undefined) return undefined;
   const { at, executionId, attempt, session } = event;
-  const frame = { at, executionId, attempt, state: outlineOf(event.state, redact) };
+  const frame = { at, executionId, attempt, state: outlineOf(event.state, by) };
   return session === undefined ? { ...frame, ...body } : { ...frame, session, ...body };
 }
 
 /** Copies each member by name, so a member that is added to an event later is not passed on until it is named here. */
-function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
+function redactedBody(event: EventBody, by: Redaction): EventBody | undefined {
   switch (event.type) {
     case 'execution-started':
     case 'execution-resumed':
@@ -75,15 +87,15 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'execution-failed':
       return { type: event.type };
     case 'message-taken-in':
-      return { type: event.type, message: redactedMessage(event.message, redact) };
+      return { type: event.type, message: redactedMessage(event.message, by) };
     case 'step-started':
     case 'step-completed':
-      return redactedStepEvent(event, redact);
+      return redactedStepEvent(event, by);
     case 'inference-started':
     case 'inference-failed':
     case 'inference-completed':
     case 'step-restarted':
-      return redactedInferenceEvent(event, redact);
+      return redactedInferenceEvent(event, by);
     case 'inference-delta':
       return undefined;
     case 'tool-started':
@@ -91,17 +103,17 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'tool-progress':
     case 'tool-completed':
     case 'tool-blocked':
-      return redactedToolEvent(event, redact);
+      return redactedToolEvent(event, by);
     case 'continuation-evaluated':
       return { type: event.type, shouldStop: event.shouldStop, explanation: event.explanation };
     case 'stop-signal-raised':
-      return { type: event.type, signal: redactedSignal(event.signal, redact) };
+      return { type: event.type, signal: redactedSignal(event.signal, by) };
     case 'usage-updated':
       return { type: event.type, usage: event.usage };
     case 'subagent': {
-      const { type, toolCallId, toolName } = event;
-      const inner = redactedEvent(event.event, redact);
-      return inner && { type, toolCallId, toolName, event: inner };
+      const { type, toolCallId } = event;
+      const inner = redactedEvent(event.event, by.content);
+      return inner && { type, toolCallId, toolName: redactedName(event.toolName, by), event: inner };
     }
     default:
       // An unknown event is dropped. The compiler reports the missing case.
@@ -111,24 +123,24 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
 
 type BodyOf<Type extends EventBody['type']> = Extract<EventBody, { readonly type: Type }>;
 
-function redactedStepEvent(event: BodyOf<'step-started' | 'step-completed'>, redact: Redact): EventBody {
+function redactedStepEvent(event: BodyOf<'step-started' | 'step-completed'>, by: Redaction): EventBody {
   const { type, stepNumber } = event;
   if (type === 'step-started') return { type, stepId: event.stepId, stepNumber };
-  return { type, stepExecution: redactedStep(event.stepExecution, redact), stepNumber };
+  return { type, stepExecution: redactedStep(event.stepExecution, by), stepNumber };
 }
 
 function redactedInferenceEvent(
   event: BodyOf<'inference-started' | 'inference-failed' | 'inference-completed' | 'step-restarted'>,
-  redact: Redact,
+  by: Redaction,
 ): EventBody {
   const { type, stepId } = event;
   switch (type) {
     case 'inference-started':
       return { type, stepId, messageCount: event.messageCount, request: redactedRequest(event.request) };
     case 'inference-failed':
-      return { type, stepId, error: redactedError(event.error, redact), retryAt: event.retryAt };
+      return { type, stepId, error: redactedError(event.error, by), retryAt: event.retryAt };
     case 'inference-completed':
-      return { type, stepId, response: redactedResponse(event.response, redact) };
+      return { type, stepId, response: redactedResponse(event.response, by) };
     case 'step-restarted':
       return { type, stepId, attempt: event.attempt };
   }
@@ -136,23 +148,23 @@ function redactedInferenceEvent(
 
 function redactedToolEvent(
   event: BodyOf<'tool-started' | 'tool-waiting' | 'tool-progress' | 'tool-completed' | 'tool-blocked'>,
-  redact: Redact,
+  by: Redaction,
 ): EventBody {
   const { type, stepId } = event;
-  const toolExecution = redactedTool(event.toolExecution, redact);
+  const toolExecution = redactedTool(event.toolExecution, by);
   if (type !== 'tool-blocked') return { type, stepId, toolExecution };
   const blockedBy = event.blockedBy.map(({ hook, reason }) => ({
     hook,
-    reason: redactedText(reason, redact),
+    reason: redactedText(reason, by),
   }));
   return { type, stepId, toolExecution, blockedBy };
 }
 
 // States and steps
 
-function outlineOf(state: AgentEvent['state'], redact: Redact): AgentState {
+function outlineOf(state: AgentEvent['state'], by: Redaction): AgentState {
   const { agentId, parentAgentId, createdAt, updatedAt, executionCount, llmConfig } = state;
-  const execution = state.execution && outlineOfExecution(state.execution, redact);
+  const execution = state.execution && outlineOfExecution(state.execution, by);
   const kept = { agentId, parentAgentId, createdAt, updatedAt, executionCount, execution };
   return AgentState.restore({
     ...kept,
@@ -176,63 +188,68 @@ function settingsOf(config: LlmConfig): LlmConfig {
   return Object.freeze(settings);
 }
 
-function outlineOfExecution(execution: ExecutionState, redact: Redact): ExecutionState {
+function outlineOfExecution(execution: ExecutionState, by: Redaction): ExecutionState {
   const { executionId: id, startedAt, completedAt = startedAt, status, waiting } = execution;
   const outline = ExecutionState.create({ id, at: startedAt })
     .withOtherUsage(execution.usage)
     .withTimeWorked(execution.workedSeconds)
     .withLlmConfig(execution.llmConfig && settingsOf(execution.llmConfig))
-    .withContinuation(redactedContinuation(execution.continuation, redact));
+    .withContinuation(redactedContinuation(execution.continuation, by));
   // Errors of earlier steps are omitted: reading them would cost more with every step.
   const errors = [...(execution.latestStep?.allErrors ?? []), ...execution.errors];
   return errors
-    .reduce((known, error) => known.withError(redactedError(error, redact)), outline)
+    .reduce((known, error) => known.withError(redactedError(error, by)), outline)
     .withStatus(
       status,
       completedAt,
-      waiting.map((entry) => redactedWaiting(entry, redact)),
+      waiting.map((entry) => redactedWaiting(entry, by)),
     );
 }
 
-function redactedWaiting(waiting: Waiting, redact: Redact): Waiting {
-  return waiting.type === 'retry' ? { ...waiting, error: redactedError(waiting.error, redact) } : waiting;
+function redactedWaiting(waiting: Waiting, by: Redaction): Waiting {
+  return waiting.type === 'retry' ? { ...waiting, error: redactedError(waiting.error, by) } : waiting;
 }
 
-function redactedContinuation({ signals, isRequested }: Continuation, redact: Redact): Continuation {
+function redactedContinuation({ signals, isRequested }: Continuation, by: Redaction): Continuation {
   let continuation = Continuation.empty;
-  for (const signal of signals) continuation = continuation.withSignal(redactedSignal(signal, redact));
+  for (const signal of signals) continuation = continuation.withSignal(redactedSignal(signal, by));
   return isRequested ? continuation.withRequested() : continuation;
 }
 
-function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
+function redactedStep(execution: StepExecution, by: Redaction): StepExecution {
   const { startedAt, completedAt } = execution;
   const { id, request, response, toolExecutions, errors } = execution.step;
   let step = AgentStep.create(List.empty(), id).withRequest(redactedStepRequest(request));
-  if (response) step = step.withResponse(redactedResponse(response, redact));
-  for (const tool of toolExecutions) step = step.withToolExecution(redactedTool(tool, redact));
-  for (const error of errors) step = step.withError(redactedError(error, redact));
-  const continuation = redactedContinuation(execution.continuation, redact);
+  if (response) step = step.withResponse(redactedResponse(response, by));
+  for (const tool of toolExecutions) step = step.withToolExecution(redactedTool(tool, by));
+  for (const error of errors) step = step.withError(redactedError(error, by));
+  const continuation = redactedContinuation(execution.continuation, by);
   return StepExecution.of({ step, continuation, startedAt, completedAt });
 }
 
 // Content
 
-function redactedText(content: string, redact: Redact): string {
-  const shown = redact(content);
+function redactedText(content: string, by: Redaction): string {
+  const shown = by.content(content);
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
 }
 
+/** The name of a tool of the loop, or the redacted text of another name. */
+function redactedName(name: string, by: Redaction): string {
+  return by.isTool(name) ? name : redactedText(name, by) || '[redacted]';
+}
+
 /** A user message without files, metadata and provider options. */
-function redactedMessage({ id, createdAt, content }: UserMessage, redact: Redact): UserMessage {
+function redactedMessage({ id, createdAt, content }: UserMessage, by: Redaction): UserMessage {
   const texts = content.flatMap((part) =>
-    part.type === 'text' ? [{ type: part.type, text: redactedText(part.text, redact) }] : [],
+    part.type === 'text' ? [{ type: part.type, text: redactedText(part.text, by) }] : [],
   );
   return { id, role: 'user', content: texts, ...(createdAt !== undefined && { createdAt }) };
 }
 
-function redactedResponse(response: InferenceResponse, redact: Redact): InferenceResponse {
+function redactedResponse(response: InferenceResponse, by: Redaction): InferenceResponse {
   const { finishReason, rawFinishReason, usage, modelId, responseId, requestId } = response;
-  const content = response.content.flatMap((part) => redactedPart(part, redact) ?? []);
+  const content = response.content.flatMap((part) => redactedPart(part, by) ?? []);
   return InferenceResponse.of({
     content,
     finishReason,
@@ -244,83 +261,83 @@ function redactedResponse(response: InferenceResponse, redact: Redact): Inferenc
   });
 }
 
-function redactedPart(part: AssistantPart, redact: Redact): AssistantPart | undefined {
+function redactedPart(part: AssistantPart, by: Redaction): AssistantPart | undefined {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return { type: part.type, text: redactedText(part.text, redact) };
+      return { type: part.type, text: redactedText(part.text, by) };
     case 'tool-call':
-      return redactedCall(part, redact);
+      return redactedCall(part, by);
     case 'tool-result': {
       const { type, toolCallId, toolName, output } = part;
-      return { type, toolCallId, toolName, output: redactedOutput(output, redact) };
+      return { type, toolCallId, toolName: redactedName(toolName, by), output: redactedOutput(output, by) };
     }
     default:
       return undefined;
   }
 }
 
-function redactedOutput(output: ToolOutput, redact: Redact): ToolOutput {
+function redactedOutput(output: ToolOutput, by: Redaction): ToolOutput {
   const content = output.type === 'execution-denied' ? (output.reason ?? null) : output.value;
   return {
     type: output.type.startsWith('error') ? 'error-json' : 'json',
-    value: redact(toJsonValue(content)),
+    value: by.content(toJsonValue(content)),
   };
 }
 
-function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecution['call'] {
+function redactedCall(call: ToolExecution['call'], by: Redaction): ToolExecution['call'] {
   const { type, toolCallId, toolName, providerExecuted, invalid: problem } = call;
-  const invalid = problem === undefined ? undefined : redactedText(problem, redact);
+  const invalid = problem === undefined ? undefined : redactedText(problem, by);
   const shown = compact({
     type,
     toolCallId,
-    toolName,
-    input: redact(call.input),
+    toolName: redactedName(toolName, by),
+    input: by.content(call.input),
     providerExecuted,
     invalid,
   }) as ToolExecution['call'];
   return withCallMarks(shown, callMarksOf(call));
 }
 
-function redactedTool(execution: ToolExecution, redact: Redact): ToolExecution {
+function redactedTool(execution: ToolExecution, by: Redaction): ToolExecution {
   const { call, outcome, approval, progress, answer } = execution;
   const decision = approval?.decision && compact({ ...approval.decision, by: undefined, reason: undefined });
   return ToolExecution.fromJSON({
     ...execution.toJSON(),
-    call: redactedCall(call, redact),
-    outcome: outcome && redactedOutcome(outcome, redact),
+    call: redactedCall(call, by),
+    outcome: outcome && redactedOutcome(outcome, by),
     approval: approval && compact({ ...approval, decision }),
-    answer: answer && redactedAnswer(answer, redact),
-    progress: progress === undefined ? undefined : redact(progress),
+    answer: answer && redactedAnswer(answer, by),
+    progress: progress === undefined ? undefined : by.content(progress),
   });
 }
 
-function redactedAnswer({ at, outcome }: Answer, redact: Redact): Answer {
-  return outcome ? { at, outcome: redactedOutcome(outcome, redact) } : { at };
+function redactedAnswer({ at, outcome }: Answer, by: Redaction): Answer {
+  return outcome ? { at, outcome: redactedOutcome(outcome, by) } : { at };
 }
 
-function redactedOutcome(outcome: ToolOutcome, redact: Redact): ToolOutcome {
-  if (outcome.type === 'succeeded') return { type: outcome.type, value: redact(outcome.value) };
-  return { type: outcome.type, error: redactedError(outcome.error, redact) };
+function redactedOutcome(outcome: ToolOutcome, by: Redaction): ToolOutcome {
+  if (outcome.type === 'succeeded') return { type: outcome.type, value: by.content(outcome.value) };
+  return { type: outcome.type, error: redactedError(outcome.error, by) };
 }
 
-function redactedError(error: ErrorRecord, redact: Redact): ErrorRecord {
+function redactedError(error: ErrorRecord, by: Redaction): ErrorRecord {
   const { name, code, message, data, cause, errors } = error;
   return compact({
     name,
-    message: redactedText(message, redact),
+    message: redactedText(message, by),
     code,
-    data: data === undefined ? undefined : redact(data),
-    cause: cause && redactedError(cause, redact),
-    errors: errors?.map((each) => redactedError(each, redact)),
+    data: data === undefined ? undefined : by.content(data),
+    cause: cause && redactedError(cause, by),
+    errors: errors?.map((each) => redactedError(each, by)),
   }) as ErrorRecord;
 }
 
-function redactedSignal({ reason, message, context, source }: StopSignal, redact: Redact): StopSignal {
-  const shown = context && redact(context);
+function redactedSignal({ reason, message, context, source }: StopSignal, by: Redaction): StopSignal {
+  const shown = context && by.content(context);
   return stopSignal({
     reason,
-    message: redactedText(message, redact),
+    message: redactedText(message, by),
     source,
     context: isJsonObject(shown) ? shown : undefined,
   });

@@ -9,7 +9,7 @@ import { abortKind } from './stopping/abort.ts';
 import type { AbortKind } from './stopping/abort.ts';
 import { withStop, withStopKept, withStopOnce } from './stopping/final-stop.ts';
 import type { AgentEventListener, EventBody } from './events.ts';
-import { announceTo, eventOf, eventsBetween } from './events.ts';
+import { announceTo, eventOf, eventsBetween, withToolsOfLoop } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
 import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
 import type { ResultOf } from './hooks/hook-results.ts';
@@ -171,12 +171,12 @@ export class RunState {
   }
 
   emit(happening: EventBody): void {
-    const { listeners, state } = this;
+    const { listeners, state, loop } = this;
     if (listeners.length === 0) return;
     const executionId = (this.executionId = state.executionId ?? this.executionId);
     if (executionId === undefined) return;
     const frame = { at: this.now(), state, executionId, session: this.session?.() };
-    announceTo(listeners, eventOf(happening, frame));
+    announceTo(listeners, withToolsOfLoop(eventOf(happening, frame), loop.tools));
   }
 
   /** Announces the events between two states. */
