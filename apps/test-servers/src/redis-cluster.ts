@@ -69,8 +69,24 @@ export class RedisCluster {
     return all.filter(({ isMaster }) => isMaster);
   }
 
-  /** Moves a slot with all its keys from its master to another master. */
-  async move(slot: number, to: { readonly id: string; readonly server: RedisServer }): Promise<boolean> {
+  /** The running server that considers itself the master of a slot. */
+  async masterOf(slot: number): Promise<RedisServer | undefined> {
+    const owners = await this.each(async (node, server) => {
+      const isOwner = owns(String(await node.cluster('NODES')), slot);
+      return isOwner ? [server] : [];
+    });
+    return owners.flat()[0];
+  }
+
+  /**
+   * Moves a slot with all its keys from its master to another master.
+   * @param onCopied called when the other master has the keys, and the slot is not its own yet
+   */
+  async move(
+    slot: number,
+    to: { readonly id: string; readonly server: RedisServer },
+    onCopied?: () => Promise<void>,
+  ): Promise<boolean> {
     const masters = await this.masters();
     const clients = masters.map(({ id, server }) => ({ id, server, node: new Redis(server.port) }));
     try {
@@ -88,6 +104,7 @@ export class RedisCluster {
         const { port } = target.server;
         await source.node.migrate('127.0.0.1', port, '', 0, 5_000, 'KEYS', ...keys);
       }
+      await onCopied?.();
       for (const { node } of [target, source, ...clients])
         await node.cluster('SETSLOT', slot, 'NODE', target.id);
       return true;

@@ -33,6 +33,7 @@ export class RedisServer {
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'holdfast-redis-'));
   private readonly init: ServerInit;
   private child: ChildProcess | undefined;
+  private isPaused = false;
 
   private constructor(port: number, init: ServerInit) {
     this.port = port;
@@ -55,8 +56,14 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}/${database}`;
   }
 
-  get isRunning(): boolean {
+  /** False for a server that was killed. */
+  get isAlive(): boolean {
     return this.child?.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** False for a server that was killed or paused. */
+  get isRunning(): boolean {
+    return this.isAlive && !this.isPaused;
   }
 
   /** Starts the server again after `kill`, with its data on disk. */
@@ -69,6 +76,7 @@ export class RedisServer {
     const [command = '', ...rest] = [...TIED, program, ...kind];
     const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] });
     this.child = child;
+    this.isPaused = false;
     running.add(child);
     child.once('exit', () => running.delete(child));
     await said(child, sentinel ? 'Sentinel ID is' : 'Ready to accept connections');
@@ -77,7 +85,7 @@ export class RedisServer {
   /** Kills the server as a crash does: it finishes and saves nothing. */
   async kill(): Promise<void> {
     const { child } = this;
-    if (!child || !this.isRunning) return;
+    if (!child || !this.isAlive) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
@@ -90,10 +98,12 @@ export class RedisServer {
   /** Stops the process: the server sends no replies, and its connections stay open. */
   pause(): void {
     this.child?.kill('SIGSTOP');
+    this.isPaused = true;
   }
 
   resume(): void {
     this.child?.kill('SIGCONT');
+    this.isPaused = false;
   }
 
   async stop(): Promise<void> {
