@@ -1,9 +1,13 @@
 import { newSession } from '@holdfast/conformance';
 import type { AgentSession } from '@holdfast/core';
+import type { ChannelEntry } from '@holdfast/core/channel';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
 import { RedisCluster, until } from 'test-servers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RedisServer } from 'test-servers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { channelKeys } from '../src/channel/channel-keys.ts';
+import { hashSlot } from '../src/channel/hash-slot.ts';
 import { channelHarness, entry, Recorder, testChannelConformance } from './support/channel-harness.ts';
 import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
 
@@ -141,32 +145,165 @@ test('sessions of a killed master lose no save that its replica has', async () =
   await cluster.healed(3);
 }, 60_000);
 
-test('channels of a killed master continue with its replica', async () => {
-  const worker = await RedisSessionChannel.open({ cluster: cluster.nodes, prefix: newPrefix() });
-  const readers = Array.from({ length: 12 }, () => new Recorder());
-  await Promise.all(
-    readers.map((reader, index) => worker.subscribe(`session ${index}`, reader.listener, reader)),
+/** A session whose tail is on a server of the Cluster. */
+async function sessionOn(server: RedisServer | undefined): Promise<string> {
+  for (let n = 0; ; n++)
+    if ((await cluster.masterOf(slotOf(`session ${n}`))) === server) return `session ${n}`;
+}
+
+function slotOf(sessionId: string): number {
+  return hashSlot(channelKeys('', 0, sessionId).tail);
+}
+
+/** Subscribes a recorder. */
+async function reading(channel: RedisSessionChannel, sessionId: string): Promise<Recorder> {
+  const reader = new Recorder();
+  onTestFinished(reader.abort);
+  await channel.subscribe(sessionId, reader.listener, reader);
+  return reader;
+}
+
+async function openChannel(prefix: string): Promise<RedisSessionChannel> {
+  const channel = await RedisSessionChannel.open({ cluster: cluster.nodes, prefix });
+  onTestFinished(() => channel.close());
+  return channel;
+}
+
+test('a reader receives no gap because another master is slow to confirm a subscription', async () => {
+  const [near, slow] = await cluster.masters();
+  const [early, late] = [await sessionOn(near?.server), await sessionOn(slow?.server)];
+  const nodes = [{ host: '127.0.0.1', port: near?.server.port ?? 0 }];
+  const options = new Cluster(nodes, { lazyConnect: true, enableReadyCheck: false });
+  await cluster.each(async (node, server) => server === slow?.server && node.call('CLIENT', 'PAUSE', 500));
+  const channel = new RedisSessionChannel({ client: options, prefix: newPrefix() });
+  onTestFinished(() => channel.close());
+  const [reader] = await Promise.all([reading(channel, early), reading(channel, late)]);
+  await channel.publish(early, [entry(0)]);
+  await until('the reader has it', () => reader.received.includes(0));
+  expect(reader.received).toEqual([0]);
+});
+
+/** A reader that has read entry 0 of a session on a master. `check` makes the check of each channel due. */
+async function readerOf() {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const prefix = newPrefix();
+  const [first] = await cluster.masters();
+  if (!first) throw new Error('The Cluster has no master.');
+  const master = first.server;
+  const sessionId = await sessionOn(master);
+  const reader = await reading(await openChannel(prefix), sessionId);
+  const worker = await openChannel(prefix);
+  await worker.publish(sessionId, [entry(0)]);
+  await until('the reader has the first entry', () => reader.received.includes(0));
+  const check = (): void => void vi.advanceTimersByTime(15_000);
+  return { check, reader, sessionId, prefix, worker, master };
+}
+
+test('a reader follows a slot that moves, and reads on while it moves', async () => {
+  const { check, reader, sessionId, worker, master } = await readerOf();
+  const target = (await cluster.masters()).find(({ server }) => server !== master);
+  if (!target) throw new Error('The Cluster has one master only.');
+  await cluster.move(slotOf(sessionId), target, async () => {
+    await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+    await until('the reader has the next entry', () => {
+      check(); // the new master has no subscriber yet
+      return reader.received.includes(1);
+    });
+  });
+  await until('the last entry is published', () => isPublished(worker, sessionId, entry(2)));
+  await until('the reader has the last entry', () => reader.received.includes(2));
+  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1, 2]);
+}, 60_000);
+
+test('a reader follows a planned failover', async () => {
+  const { reader, sessionId, worker, master } = await readerOf();
+  await replace(master);
+  await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+  await until('the reader has the next entry', () => reader.received.includes(1));
+  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1]);
+  await cluster.healed(3);
+}, 60_000);
+
+/** Makes the replica of a master the master. */
+async function replace(master: RedisServer | undefined): Promise<void> {
+  await cluster.each(async (node) => {
+    const [role, , port] = await node.role();
+    if (role === 'slave' && port === master?.port) await node.cluster('FAILOVER');
+  });
+  await until('the replica is the master', async () => {
+    const masters = await cluster.masters();
+    return masters.every(({ server }) => server !== master);
+  });
+}
+
+async function isPublished(
+  channel: RedisSessionChannel | undefined,
+  sessionId: string,
+  item: ChannelEntry,
+): Promise<boolean> {
+  const publishing = channel?.publish(sessionId, [item]).then(() => true);
+  return publishing?.catch(() => false) ?? false;
+}
+
+test('a reader leaves a master that hangs for the replica that has replaced it', async () => {
+  const { check, reader, sessionId, prefix, master } = await readerOf();
+  onTestFinished(() => master.resume());
+  master.pause();
+  await until(
+    'the replica is the master',
+    async () => (await cluster.masterOf(slotOf(sessionId))) !== undefined,
   );
+  let worker: RedisSessionChannel | undefined;
+  await until('a worker can open its channel', async () => {
+    worker = await openChannel(prefix).catch(() => undefined); // its first request can go to the master that hangs
+    return worker !== undefined;
+  });
+  await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+  await until('the reader has the next entry', () => {
+    check();
+    return reader.received.includes(1);
+  });
+  master.resume();
+  await cluster.healed(3);
+  await until('the last entry is published', () => isPublished(worker, sessionId, entry(2)));
+  await until('the reader has the last entry', () => reader.received.includes(2));
+  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1, 2]);
+}, 60_000);
+
+test('channels of a killed master continue with its replica', async () => {
+  const worker = await openChannel(newPrefix());
+  const ids = Array.from({ length: 12 }, (_, index) => `session ${index}`);
+  const readers = await Promise.all(ids.map(async (id) => reading(worker, id)));
   let n = 0;
   const publishAll = async (): Promise<void> => {
     const batch = [entry(n++)];
-    await Promise.allSettled(readers.map((_, index) => worker.publish(`session ${index}`, batch)));
+    await Promise.allSettled(ids.map((id) => worker.publish(id, batch)));
   };
   await publishAll();
-  await until('all have read it', () => readers.every(({ received }) => received.length === 1));
+  await until('all have read it', () => readers.every(({ received }) => received.includes(0)));
+  expect(readers.map(({ received }) => received)).toEqual(readers.map(() => [0]));
   const [master] = await cluster.masters();
+  const lateId = await sessionOn(master?.server);
+  master?.server.pause();
+  const subscribing = reading(worker, lateId); // the server does not confirm it any more
   await master?.server.kill();
+  let late = await subscribing.catch(() => undefined);
+  await until('a reader can subscribe', async () => {
+    late ??= await reading(worker, lateId).catch(() => undefined);
+    return late !== undefined;
+  });
+  if (late) readers.push(late);
+  ids.push(lateId);
   const before = n;
   await until('all have read on', async () => {
     await publishAll();
     return readers.every(({ received }) => Number(received.findLast((each) => each !== 'gap')) > before + 1);
   });
-  for (const { received, abort } of readers) {
+  for (const { received } of readers) {
     const shown = received.filter((each) => each !== 'gap');
     expect(shown).toEqual(shown.toSorted((one, other) => one - other));
-    abort();
   }
-  await worker.close();
   await master?.server.restart();
   await cluster.healed(3);
 }, 60_000);

@@ -1,8 +1,9 @@
 import { newSession, withFact } from '@holdfast/conformance';
-import { RedisSessionStore } from '@holdfast/store-redis';
+import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entry, Recorder } from './support/channel-harness.ts';
 import { harness, testConformance, newPrefix } from './support/harness.ts';
 
 const NAME = 'sessions';
@@ -62,6 +63,9 @@ test('a failover that loses an acknowledged save is detected, and no later save 
     timeoutSeconds: 30,
   });
   const base = await store.create(newSession('a'));
+  const channel = await RedisSessionChannel.open({ redis: { sentinels, name: NAME }, prefix });
+  const reader = new Recorder();
+  await channel.subscribe('a', reader.listener, reader);
   const near = new Redis(master.port);
   const copy = new Redis(replica.port);
   await until('the replica has it', async () => (await copy.exists(`${prefix}:{0}:s:a`)) === 1);
@@ -85,5 +89,11 @@ test('a failover that loses an acknowledged save is detected, and no later save 
   const loaded = await store.load('a');
   expect(loaded).toEqual(base);
   expect((await store.save(withFact(base, 'again', 1), { base })).version).toBe(2);
+  await until('the channel publishes on the new master', async () => {
+    const publishing = channel.publish('a', [entry(0)]).then(() => true);
+    return publishing.catch(() => false);
+  });
+  await until('its reader has followed', () => reader.received.includes(0));
+  await channel.close();
   await store.close();
 }, 60_000);

@@ -18,8 +18,9 @@ export class ChannelLink {
     client.on('error', (error) => (this.connectionError = error));
     client.on('ready', () => {
       this.connectionError = undefined;
-      for (const resume of this.waiting) resume();
+      this.resume();
     });
+    client.on('end', () => this.resume());
   }
 
   /**
@@ -39,17 +40,21 @@ export class ChannelLink {
 
   private async connected(): Promise<void> {
     if (this.client.status === 'ready') return;
-    await withDeadline(CONNECTION_TIMEOUT, () => this.nextConnection());
+    if (this.client.status !== 'end') await withDeadline(CONNECTION_TIMEOUT, () => this.nextConnection());
+    if (this.client.status === 'end') throw this.connectionError ?? new Error('The connection has ended.');
   }
 
+  /** Resolves when the client is connected, or has ended. */
   private async nextConnection(): Promise<void> {
     return new Promise((resolve) => {
-      const resume = (): void => {
-        this.waiting.delete(resume);
-        resolve();
-      };
-      this.waiting.add(resume);
+      this.waiting.add(resolve);
     });
+  }
+
+  private resume(): void {
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const resolve of waiting) resolve();
   }
 }
 

@@ -19,6 +19,7 @@ import { databaseOf, duplicateClient } from './channel-client.ts';
 import { channelKeys } from './channel-keys.ts';
 import type { ChannelKeys } from './channel-keys.ts';
 import { RedisTail } from './redis-tail.ts';
+import { shardOwners } from './shard-owners.ts';
 import { ShardSubscriber } from './shard-subscriber.ts';
 import { ChannelServer } from './channel-server.ts';
 import { WorkerListeners } from './worker-listeners.ts';
@@ -85,11 +86,9 @@ export class RedisSessionChannel implements SessionChannel {
     checkClient(client);
     const database = databaseOf(client);
     this.keysOf = (sessionId) => channelKeys(prefix, database, sessionId);
-    this.server = new ChannelServer(duplicateClient(client));
-    this.subscriber = new ShardSubscriber(duplicateClient(client), () => {
-      for (const { tail } of this.tails.values()) tail.restore();
-      this.workers.restore();
-    });
+    const commands = duplicateClient(client);
+    this.server = new ChannelServer(commands);
+    this.subscriber = new ShardSubscriber(shardOwners(client, commands));
     this.workers = new WorkerListeners(this.server, this.subscriber, this.keysOf);
   }
 
@@ -169,7 +168,10 @@ export class RedisSessionChannel implements SessionChannel {
     if (known) return known;
     const { tail: key, wake } = this.keysOf(sessionId);
     const tail = new RedisTail((after) => this.server.read(key, after));
-    const isOpen = this.subscriber.add(wake, (id) => tail.announce(id));
+    const isOpen = this.subscriber.add(wake, {
+      receive: (id) => tail.announce(id),
+      catchUp: async (isInDoubt) => tail.catchUp(isInDoubt),
+    });
     const created = { tail, isOpen, subscriptions: new Set<ChannelSubscription>() };
     this.tails.set(sessionId, created);
     return created;

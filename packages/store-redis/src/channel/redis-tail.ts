@@ -65,10 +65,16 @@ export class RedisTail {
     this.readOn();
   }
 
-  /** Reads on, because announcements may have been lost. */
-  restore(): void {
-    if (this.members.size === 0) return;
-    this.isInDoubt = true;
+  /**
+   * Reads on, because announcements may have been lost.
+   * @param isInDoubt true when the server may have lost entries
+   */
+  catchUp(isInDoubt: boolean): void {
+    if (this.members.size === 0 && !this.isReading) return;
+    if (isInDoubt) {
+      this.isInDoubt = true;
+      this.announced = undefined;
+    }
     this.readOn();
   }
 
@@ -88,44 +94,43 @@ export class RedisTail {
   }
 
   private async readOnce(): Promise<void> {
-    const { announced } = this;
+    const { announced, isInDoubt } = this;
+    this.isInDoubt = false;
     const joining = this.joining.splice(0);
-    const isWhole = joining.length > 0 || this.isInDoubt;
+    const isWhole = joining.length > 0 || isInDoubt;
     try {
       const entries = await this.read(isWhole ? undefined : this.cursor);
-      this.deliver(entries, announced);
+      this.deliver(entries, isInDoubt, announced);
       for (const { subscription, resolve } of joining) {
         if (!subscription.isOver) this.members.add(subscription);
         subscription.receive(newsOf(entries));
         resolve();
       }
     } catch (error) {
+      this.isInDoubt ||= isInDoubt;
       for (const { reject } of joining) reject(error);
       if (this.members.size > 0) this.retry = setTimeout(() => this.readOn(), RETRY_PAUSE);
     }
   }
 
   /** Calls the members with the entries that they do not have, and with a gap where entries are missing. */
-  private deliver(entries: readonly TailEntry[], announced: EntryId | undefined): void {
+  private deliver(entries: readonly TailEntry[], isInDoubt: boolean, announced: EntryId | undefined): void {
     const { cursor } = this;
+    const isReplaced = isInDoubt && !entries.some((entry) => this.isLast(entry));
     const added = entries.filter(({ id }) => isAdded(id, cursor));
+    const [first] = added;
     const news: ChannelNews[] = [];
-    if (this.isMissing(entries, added[0])) news.push(GAP);
+    if (isReplaced || (first && !isNextEntry(cursor, first.id))) news.push(GAP);
     news.push(...newsOf(added));
-    let last = added.at(-1)?.id ?? cursor;
-    if (announced && isLaterEntry(announced, last)) {
-      last = announced;
+    // A replaced tail can end before the cursor: what follows there is new, under ids that the members know.
+    let last = isReplaced ? entries.at(-1) : (added.at(-1) ?? { id: cursor, text: this.lastText });
+    if (announced && isLaterEntry(announced, last?.id)) {
+      last = { id: announced, text: undefined };
       news.push(GAP);
     }
-    if (last !== cursor) this.lastText = last === announced ? undefined : added.at(-1)?.text;
-    this.cursor = last;
-    this.isInDoubt = false;
+    this.cursor = last?.id;
+    this.lastText = last?.text;
     for (const member of this.members) member.receive(news);
-  }
-
-  private isMissing(entries: readonly TailEntry[], first: TailEntry | undefined): boolean {
-    if (this.isInDoubt && !entries.some((entry) => this.isLast(entry))) return true;
-    return first !== undefined && !isNextEntry(this.cursor, first.id);
   }
 
   /** A replica that became the master can have another entry with the same id, so the text counts too. */

@@ -42,11 +42,6 @@ export class WorkerListeners {
     };
   }
 
-  /** Reads the notifications that were sent while a connection was broken. */
-  restore(): void {
-    for (const sessionId of this.listeners.sessionIds) void this.catchUp(sessionId);
-  }
-
   clear(): void {
     this.listeners.clear();
     this.received.clear();
@@ -55,10 +50,13 @@ export class WorkerListeners {
   private async subscribe(sessionId: string): Promise<void> {
     const { notify } = this.keysOf(sessionId);
     try {
-      await this.subscriber.add(notify, (text) => this.receive(sessionId, text));
+      await this.subscriber.add(notify, {
+        receive: (text) => this.receive(sessionId, text),
+        catchUp: () => this.catchUp(sessionId),
+      });
       await this.catchUp(sessionId);
     } catch {
-      // The subscriber subscribes after the next connection.
+      // The subscriber tries again.
     }
   }
 
