@@ -29,8 +29,9 @@ const modelId = 'offline-rules';
  * definitions and the output alike. `doGenerate` takes as long as the stream would. Both end with the reason
  * of the abort signal as soon as it fires.
  *
- * Limits: it reads English text only; sampling settings and stop sequences change nothing; a JSON response
- * format is answered with text and a warning; `maxOutputTokens` cuts text, never reasoning or calls.
+ * Limits: it reads English text only, and the first 2,000 characters of a message; sampling settings and stop
+ * sequences change nothing; a JSON response format is answered with text and a warning; `maxOutputTokens` cuts
+ * text, never reasoning or calls.
  */
 export function createOfflineModel(options: OfflineModelOptions = {}): LanguageModelV4 {
   const { delayMs = 12, reasoning = true } = options;
@@ -142,7 +143,7 @@ function toParts(content: LanguageModelV4Content, id: string): readonly Language
 }
 
 function words(text: string): readonly string[] {
-  return text.match(/\s*\S+\s*?(?=\s|$)|\s+/g) ?? [];
+  return text.match(/\s+\S*|\S+/g) ?? [];
 }
 
 interface Pace {

@@ -40,7 +40,7 @@ function messageOf(error: Error): string {
 /** The error leads to the line of the case that failed. It holds neither of the compared values, which may be large. */
 function withStackOf(error: unknown, message: string): AssertionError {
   const failure = new AssertionError({ message });
-  const calls = error instanceof Error ? /\n\s+at [\s\S]*$/u.exec(error.stack ?? '') : null;
+  const calls = error instanceof Error ? /\n {4}at [\s\S]*$/u.exec(error.stack ?? '') : null;
   if (calls) failure.stack = `AssertionError: ${message}${calls[0]}`;
   return failure;
 }

@@ -3,6 +3,7 @@ import { errand } from './errand.ts';
 import { resultsIn, textIn } from './facts.ts';
 import { errandsIn } from './goal.ts';
 import type { Errand, Reading, Result, Rule } from './goal.ts';
+import { withoutEnd } from './without-end.ts';
 
 const reference = String.raw`\b(?:it|that|this|the (?:result|answer|value|number|sum|product|total))\b`;
 const references = new RegExp(reference, 'gi');
@@ -44,7 +45,7 @@ export const arithmetic: Rule = {
 /** The expressions that a text means; "pages 3-5" means none. */
 export function expressionsIn(text: string): readonly string[] {
   const found = findExpressions(text);
-  const isBare = found[0] === text.replace(/[\s.!?=]+$/, '');
+  const isBare = found[0] === withoutEnd(text, ' .!?=');
   return asks.test(text) || isBare ? found : found.filter((expression) => !tight.test(expression));
 }
 

@@ -14,10 +14,10 @@ const abbreviation = String.raw`\b(?:Dr|Mr|Mrs|Ms|St|No|vs|e\.g|i\.e)`;
 
 const boundary = new RegExp(
   [
-    String.raw`(?<!${abbreviation})(?<sentence>[.!?;]+)\s+`,
+    String.raw`(?<!${abbreviation})(?<sentence>[.!?;])\s+`,
     String.raw`\n+`,
-    String.raw`\s*,\s*${link}*${start}`,
-    String.raw`\s+${link}+${start}`,
+    String.raw`,\s*${link}*${start}`,
+    String.raw`\s${link}+${start}`,
   ].join('|'),
   'gi',
 );

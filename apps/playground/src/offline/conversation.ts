@@ -20,12 +20,15 @@ export interface PastCall {
 
 /** A message of the user, and what happened until the next one. */
 export interface Turn {
-  /** The text of the user; several messages in a row are one question. */
+  /** The text of the user, up to `MAX_QUESTION`; several messages in a row are one question. */
   readonly question: string;
   readonly calls: readonly PastCall[];
   /** The text of the assistant after its last tool result; empty without such text. */
   readonly answer: string;
 }
+
+/** The most characters of a question that the rules read, so that a long text costs as little as a short one. */
+const MAX_QUESTION = 2_000;
 
 /** The turns of a prompt, oldest first; the last turn waits for its answer. System messages belong to no turn. */
 export function readTurns(prompt: LanguageModelV4Prompt): readonly Turn[] {
@@ -39,8 +42,11 @@ function withMessage(turns: readonly Turn[], message: LanguageModelV4Message): r
     case 'user': {
       const text = textOf(message.content);
       const isUntouched = current.calls.length === 0 && current.answer === '';
-      if (!isUntouched) return [...turns, { question: text, calls: [], answer: '' }];
-      return [...earlier, { ...current, question: [current.question, text].filter(Boolean).join('\n') }];
+      const question = isUntouched ? [current.question, text].filter(Boolean).join('\n') : text;
+      const start = question.slice(0, MAX_QUESTION).toWellFormed();
+      return isUntouched
+        ? [...earlier, { ...current, question: start }]
+        : [...turns, { question: start, calls: [], answer: '' }];
     }
     case 'assistant':
     case 'tool':

@@ -6,6 +6,7 @@ import { errandsIn } from './goal.ts';
 import type { Errand, Goal, Reading, Result, Rule } from './goal.ts';
 import { slugOf } from './slug.ts';
 import { clock } from './tool-rules.ts';
+import { withoutEnd } from './without-end.ts';
 
 // Writing
 
@@ -34,7 +35,7 @@ const onlyPronoun = new RegExp(
   `^(?<pronoun>${pronoun})?${tail}(?:\\s+(?:as|under)\\s+["“]?(?<name>[\\w-]+)["”]?)?${tail}[.!?]*$`,
   'i',
 );
-const named = /^(?:called|named|titled)\s+["“]?(?<name>[\w-]+)["”]?\s*[:,]?\s*(?<text>.+)$/is;
+const named = /^(?:called|named|titled) ["“]?(?<name>[\w-]+)["”]?(?: ?[:,] ?| )(?<text>.+)$/is;
 const aTime = /^(?:what (?:time|day|date)\b|the (?:current )?(?:time|date)(?: (?:in|now|today)\b|[.!]*$))/i;
 const aQuestion = /^(?:what|who|when|where|which|why|how|if|whether)\b/i;
 
@@ -67,7 +68,7 @@ function findingsFor(content: string, reading: Reading): readonly Goal[] {
 
 function noteOfText(content: string, clause: string): Errand {
   const { name, text = content } = named.exec(content)?.groups ?? {};
-  const plain = text.replace(/^(?:that|to|down|of|the following)\b:?\s+/i, '').replace(/[.!\s]+$/, '');
+  const plain = withoutEnd(text.replace(/^(?:that|to|down|of|the following)\b:?\s+/i, ''), '.! ');
   const noted = /^["“](.+)["”]$/s.exec(plain)?.[1] ?? plain;
   return writing({
     because: `the order “${clause}”`,
@@ -122,7 +123,7 @@ const recallPatterns = [
   /\b(?:what|who|when|where|which)(?:['’]s|s)?\b.*\b(?:my|mine|our)\b/i,
 ];
 const aboutResults = /\b(?:results?|answers?|values?|outcomes?|sums?|products?|numbers?)\b/i;
-const oneNote = /\bnote\s+(?:called|named|titled|about)?\s*["“]?(?<name>[\w-]+)["”]?[.?!]*$/i;
+const oneNote = /\bnote (?:(?:called|named|titled|about) )?["“]?(?<name>[\w-]+)["”]?[.?!]*$/i;
 /** Words that say nothing about which note is meant. */
 const commonWords = new Set(
   `a about again all am an and answer answers any anything are as ask asked at be been by can could did

@@ -21,7 +21,11 @@ export function slugOf(text: string): string {
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu);
   const full = words?.join('-') ?? '';
-  const slug = full.replaceAll(/[^a-z0-9-]/g, '').replaceAll(/^-+|-+$|-(?=-)/g, '');
+  const slug = full
+    .replaceAll(/[^a-z0-9-]/g, '')
+    .split('-')
+    .filter(Boolean)
+    .join('-');
   if (slug !== '' && slug === full && slug.length <= longestSlug) return slug;
   const kept = slug.slice(0, longestSlug - 8).replace(/-[^-]*$/, '');
   return `${kept === '' ? 'note' : kept}-${checksum(text)}`;

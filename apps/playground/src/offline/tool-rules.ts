@@ -3,6 +3,7 @@ import { errand } from './errand.ts';
 import { factOf, sentence } from './facts.ts';
 import type { Goal, Rule } from './goal.ts';
 import { findTimeZones } from './places.ts';
+import { withoutEnd } from './without-end.ts';
 
 // The clock
 
@@ -39,8 +40,8 @@ export const clock: Rule = {
 // Parcels
 
 const polite = '(?:(?:can|could|would|will) you )?(?:please )?(?:also )?';
-const sending = new RegExp(`^${polite}(?:send|mail|ship|post|deliver)\\s+(.+?)[.!?]*$`, 'i');
-const nextParcel = /\s+and\s+(?=(?:an?|the|some|my|\d+)\s+.+?\s+to\s+)/i;
+const sending = new RegExp(`^${polite}(?:send|mail|ship|post|deliver) (.+)$`, 'is');
+const nextParcel = / and (?=(?:an?|the|some|my|\d+) .+ to )/i;
 
 /** Orders to send an item to a person. */
 export const parcel: Rule = {
@@ -50,13 +51,14 @@ export const parcel: Rule = {
   read({ clause }) {
     const order = sending.exec(clause)?.[1];
     if (order === undefined) return [];
-    return order.split(nextParcel).map((part) => parcelGoal(part.replace(/,?\s+please$/i, ''), clause));
+    const parts = withoutEnd(order, '.!?').split(nextParcel);
+    return parts.map((part) => parcelGoal(part.replace(/,? please$/i, ''), clause));
   },
 };
 
 function parcelGoal(order: string, clause: string): Goal {
   const because = `the order “${clause}”`;
-  const [, what = '', to = ''] = /^(.+?)\s+to\s+(.+)$/i.exec(order) ?? [];
+  const [, what = '', to = ''] = /^(.+?) to (.+)$/is.exec(order) ?? [];
   const [, first = '', second = ''] =
     /^(\p{Lu}\p{L}*)\s+((?:an?|the|some|my|her|his|two|three|four|five|six|\d+)\s.+)$/u.exec(order) ?? [];
   const [, recipient = to, content = what] = /^(?:parcel|package)$/i.test(bare(what)) ? splitWith(to) : [];
@@ -67,7 +69,7 @@ function parcelGoal(order: string, clause: string): Goal {
 
 /** "Ann with some books" in two. */
 function splitWith(recipient: string): readonly (string | undefined)[] {
-  return /^(.+?)\s+(?:with|containing)\s+(.+)$/i.exec(recipient) ?? [];
+  return /^(.+?) (?:with|containing) (.+)$/is.exec(recipient) ?? [];
 }
 
 function bare(item: string): string {
@@ -78,10 +80,10 @@ function bare(item: string): string {
 
 // Payments
 
-const paying = new RegExp(`^${polite}pay\\s+(.+?)[.!?]*$`, 'i');
-const euros = String.raw`(?:€\s*)?(\d+(?:\.\d+)?)\s*(?:€|euros?)?`;
-const amountFirst = new RegExp(`^${euros}\\s+to\\s+(.+)$`, 'i');
-const payeeFirst = new RegExp(`^(.+?)\\s+${euros}$`, 'i');
+const paying = new RegExp(`^${polite}pay (.+)$`, 'is');
+const euros = String.raw`(?:€ ?)?(\d+(?:\.\d+)?) ?(?:€|euros?)?`;
+const amountFirst = new RegExp(`^${euros} to (.+)$`, 'is');
+const payeeFirst = new RegExp(`^(.+) ${euros}$`, 'is');
 
 /** Orders to pay a person. */
 export const payment: Rule = {
@@ -89,8 +91,9 @@ export const payment: Rule = {
   tool: 'pay',
   ability: 'pay a person (“pay Ann 250 euros”); large amounts wait for your approval',
   read({ clause }) {
-    const order = paying.exec(clause)?.[1];
-    if (order === undefined) return [];
+    const ordered = paying.exec(clause)?.[1];
+    if (ordered === undefined) return [];
+    const order = withoutEnd(ordered, '.!?');
     const because = `the order “${clause}”`;
     const [, first, payee] = amountFirst.exec(order) ?? [];
     const [, name, second] = payeeFirst.exec(order) ?? [];

@@ -58,7 +58,7 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
         );
       }
       const response = InferenceResponse.of(await resolveAnswer(answer, requests.length, request, options));
-      for (const delta of response.text.match(/\s*\S+\s*/g) ?? [])
+      for (const delta of response.text.match(/^\s*\S+\s*|\S+\s*/g) ?? [])
         options.onDelta?.({ type: 'text', id: 'text', text: delta });
       return response;
     },

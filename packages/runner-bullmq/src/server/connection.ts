@@ -103,7 +103,7 @@ export function connect(connection: BullmqConnection): EngineClient {
 
 /** @throws RangeError `ARGUMENT_INVALID` when the keys of one engine could be on different nodes of a Cluster. */
 export function checkPrefix(prefix: string, connection: BullmqConnection): void {
-  if ('cluster' in connection && !/\{[^}]+\}/u.test(prefix)) {
+  if ('cluster' in connection && !/\{[^{}]+\}/u.test(prefix)) {
     throw invalidArgument(
       `The prefix "${prefix}" has no hash tag, so a Cluster would spread the queue. Put a part in braces: "{${prefix}}".`,
     );

@@ -137,7 +137,8 @@ function parse(args: readonly string[]): Readonly<Record<string, string | boolea
   try {
     return parseArgs({ args: [...args], options: { ...texts, help: { type: 'boolean' } } }).values;
   } catch (error) {
-    throw new InputError((error as Error).message.replaceAll(/\s*\n\s*/g, ' '));
+    const lines = (error as Error).message.split('\n');
+    throw new InputError(lines.map((line) => line.trim()).join(' '));
   }
 }
 
