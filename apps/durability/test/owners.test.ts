@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
+import { AgentSession, createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
+import type { ClaimedSession } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { STORES } from '../src/stores.ts';
@@ -76,8 +77,22 @@ async function idsOf(
   return ids.toSorted();
 }
 
+/** The session of another owner, its document, and the claim of its worker. */
+interface Target extends Pick<ClaimedSession, 'session' | 'claim'> {
+  readonly sessionId: string;
+}
+
 /** The results of calls for the session of another owner. */
-async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<readonly unknown[]> {
+async function answersTo(
+  runtime: SessionRuntime,
+  owner: string,
+  target: Target,
+): Promise<readonly unknown[]> {
+  const { sessionId, session, claim } = target;
+  const { store } = runtime;
+  const document: unknown = { ...session.toJSON(), owner };
+  const taken = AgentSession.fromJSON(document).withDescription({ title: 'Mine' });
+  const { epoch } = claim;
   const calls = [
     runtime.get(sessionId),
     runtime.enqueue(sessionId, { type: 'message', content: 'Hello?' }),
@@ -87,6 +102,12 @@ async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<re
     runtime.fork(sessionId),
     runtime.removeItem(sessionId, 'i'),
     runtime.advance(sessionId),
+    store.save(taken, { base: session, epoch }),
+    store.save(session.withDescription({ title: 'Mine' }), { base: session, epoch }),
+    store.renew(claim, { leaseSeconds: 60 }),
+    store.renew({ ...claim, owner }, { leaseSeconds: 60, base: session }),
+    store.release(claim),
+    store.release({ ...claim, owner }, { base: session }),
     runtime.delete(sessionId),
   ];
   const results = await Promise.allSettled(calls);
@@ -96,7 +117,7 @@ async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<re
 }
 
 const REFUSED = true;
-const AS_IF_MISSING = [...Array.from({ length: 8 }, () => REFUSED), false];
+const AS_IF_MISSING = [...Array.from({ length: 12 }, () => REFUSED), false, false, false];
 
 describe.each(TESTED_STORES)('$name', (tested) => {
   const newLocation = serverOfBlock(tested);
@@ -132,7 +153,15 @@ describe.each(TESTED_STORES)('$name', (tested) => {
       for (const [owner = '', other = ''] of others) {
         const [sessionId = ''] = own.get(other) ?? [];
         if (owner === other) continue;
-        expect(await answersTo(runtime.for(owner), sessionId)).toEqual(AS_IF_MISSING);
+        const claimed = await store.claim(sessionId, { workerId: `for ${owner}`, leaseSeconds: 60 });
+        const before = await store.inspect(sessionId);
+        const target = { ...claimed, sessionId };
+        expect(await answersTo(runtime.for(owner), owner, target)).toEqual(AS_IF_MISSING);
+        expect([await store.load(sessionId), await store.inspect(sessionId)]).toEqual([
+          claimed.session,
+          before,
+        ]);
+        expect(await store.release(claimed.claim)).toBe(true);
       }
       expect((await store.due()).sessions).toEqual([]);
 
