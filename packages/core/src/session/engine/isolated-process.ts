@@ -4,6 +4,7 @@ import { RunAbort } from '../../loop/stopping/abort.ts';
 import type { ErrorRecord } from '../../state/values/error-record.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import type { Advance, AdvanceOptions, AdvanceResult } from './engine.ts';
+import { orphanGuard } from './orphan-guard.ts';
 
 /** Options of `IsolatedProcess`. */
 export interface IsolatedProcessOptions {
@@ -13,7 +14,8 @@ export interface IsolatedProcessOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * The number of seconds after which a process is killed that stands still: its event loop is blocked, or it closed the
-   * channel to this process. Default: 60.
+   * channel to this process. When this process dies, the other one ends after so many seconds too, and after 30 at the
+   * latest. Default: 60.
    */
   readonly silentSeconds?: number | undefined;
 }
@@ -130,10 +132,11 @@ class Child {
   private hasStarted = false;
 
   constructor(module: URL | string, options: IsolatedProcessOptions) {
-    const { execArgv, env, silentSeconds = SILENT_SECONDS } = options;
+    const { execArgv = process.execArgv, env, silentSeconds = SILENT_SECONDS } = options;
     this.silentMilliseconds = silentSeconds * 1_000;
+    const guard = orphanGuard(Math.min(this.silentMilliseconds, LEAVE_MILLISECONDS));
     this.process = forkProcess(module, {
-      ...(execArgv && { execArgv: [...execArgv] }),
+      execArgv: [...guard, ...execArgv],
       ...(env && { env }),
     });
     this.process.on('message', (reply: Reply) => this.receive(reply));
@@ -214,7 +217,7 @@ class Child {
 }
 
 /** Starts a process. `getBuiltinModule` replaces an import, so that core can be loaded where there are no processes. */
-function forkProcess(module: URL | string, options: { execArgv?: string[]; env?: NodeJS.ProcessEnv }) {
+function forkProcess(module: URL | string, options: { execArgv: string[]; env?: NodeJS.ProcessEnv }) {
   return process.getBuiltinModule('node:child_process').fork(module, options);
 }
 
@@ -231,12 +234,14 @@ function setBusy(child: ChildProcess): void {
 
 /**
  * Serves the advances of an `IsolatedProcess`, in its program. When the process that started it ends, and after SIGTERM or
- * SIGINT, the work yields and this process ends: the sessions did not cause that end.
+ * SIGINT, the work yields and this process ends: the sessions did not cause that end. A process that loads its modules, or
+ * that blocks its event loop, ends after the process that started it too.
  */
 export function serveIsolated(advance: Advance): void {
   checkArgument('advance', advance, mustBe.function);
   const served = new ServedAdvances(advance);
   process.on('disconnect', () => served.leave());
+  if (process.send && !process.connected) served.leave(); // the parent has died meanwhile
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => served.leave());
   process.on('message', (request: Request) => served.receive(request));
 }
