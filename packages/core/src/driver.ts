@@ -57,7 +57,7 @@ export type {
   StandardResult,
   StandardSchema,
   ValidationResult,
-} from './loop/tools/tool-schema.ts';
+} from './loop/tools/definition/tool-schema.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';
 export type { ToolResultInit } from './loop/tools/tool-result.ts';
 export type { ModelOutputOptions } from './loop/tools/definition/tool-types.ts';

@@ -15,8 +15,8 @@ import type {
   ModelSchema,
   OutputOf,
   StandardSchema,
-} from '../loop/tools/tool-schema.ts';
-import { modelSchema } from '../loop/tools/tool-schema.ts';
+} from '../loop/tools/definition/tool-schema.ts';
+import { modelSchema } from '../loop/tools/definition/tool-schema.ts';
 import type { PartialOutput } from './partial-output.ts';
 import { partialsOf } from './partial-output.ts';
 

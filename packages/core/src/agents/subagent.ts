@@ -16,7 +16,7 @@ import type { ModelOutputOptions, Tool } from '../loop/tools/definition/tool-typ
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 import { nameInMessages, TIME_LIMIT, TOOL_NAME } from '../loop/tools/definition/tool-checks.ts';
 import { tool } from '../loop/tools/tool.ts';
-import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
+import type { OutputOf, StandardSchema } from '../loop/tools/definition/tool-schema.ts';
 
 /** The task of a subagent: a user message, or a whole state to begin with. */
 export type SubagentTask = string | readonly UserPart[] | AgentState;

@@ -2,7 +2,7 @@ import { HoldfastError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Tool, ToolInit } from './tools/definition/tool-types.ts';
 import { tool } from './tools/tool.ts';
-import type { AiSdkSchema, InputOf, OutputOf, StandardSchema } from './tools/tool-schema.ts';
+import type { AiSdkSchema, InputOf, OutputOf, StandardSchema } from './tools/definition/tool-schema.ts';
 
 /** `Needed` for a type of run contexts that excludes `undefined`: a run must then pass one. Otherwise `Optional`. */
 export type IfContextNeeded<Context, Needed, Optional> = [Context] extends [

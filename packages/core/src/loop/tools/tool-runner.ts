@@ -19,7 +19,7 @@ import type { Tool } from './definition/tool-types.ts';
 import type { ToolContext } from './tool-context.ts';
 import { isPause } from './definition/tool-checks.ts';
 import { ToolResult } from './tool-result.ts';
-import type { ValidationResult } from './tool-schema.ts';
+import type { ValidationResult } from './definition/tool-schema.ts';
 
 export interface AttemptOptions {
   readonly tools: ReadonlyMap<string, Tool>;

@@ -13,8 +13,8 @@ import type {
   OutputOf,
   OutputOfAny,
   StandardSchema,
-} from './tool-schema.ts';
-import { answerSchema, toolSchema } from './tool-schema.ts';
+} from './definition/tool-schema.ts';
+import { answerSchema, toolSchema } from './definition/tool-schema.ts';
 
 /**
  * Creates a tool without `execute`: a question to a person, a page or another system. Its call waits until `answer()` or

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../json.ts';
 import type { ProviderOptions, ToolOutput } from '../../../state/messages/messages.ts';
 import type { ToolDescription } from '../../inference/driver.ts';
 import type { ApprovalContext, ToolContext } from '../tool-context.ts';
-import type { ValidationResult } from '../tool-schema.ts';
+import type { ValidationResult } from './tool-schema.ts';
 
 /**
  * How often a call is attempted when the tool throws or times out, and the pauses between attempts. There are no

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { isJsonObject } from '../../json.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import { isJsonObject } from '../../../json.ts';
 
 /** Keywords whose value is a schema, or a list of schemas. */
 const SCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'allOf', 'oneOf']);

@@ -1,6 +1,6 @@
-import { describeValue } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { isJsonObject } from '../../json.ts';
+import { describeValue } from '../../../errors.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import { isJsonObject } from '../../../json.ts';
 
 /**
  * Checks a value against the part of JSON Schema that tools use: `type`, `enum`, `const`, `properties`, `required`,

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../errors.ts';
-import { describeValue, HoldfastError } from '../../errors.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { toJsonObject } from '../../json.ts';
-import { toErrorRecord } from '../../state/values/error-record.ts';
+import type { ErrorCode } from '../../../errors.ts';
+import { describeValue, HoldfastError } from '../../../errors.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import { toJsonObject } from '../../../json.ts';
+import { toErrorRecord } from '../../../state/values/error-record.ts';
 import { closedSchema } from './closed-schema.ts';
 import { checkJsonSchema } from './json-schema.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@holdfast/core';
 import type { AiSdkSchema } from '@holdfast/core/driver';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { observe } from '../../support/builders.ts';
+import { observe } from '../../../support/builders.ts';
 
 const validate = (inputSchema: JsonObject, input: JsonValue) =>
   tool({ name: 'x', description: '', inputSchema, execute: () => null }).validate(input);
