@@ -62,6 +62,31 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }
 
+/** True when two JSON values are equal, whatever the order of their members. */
+export function isEqualJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  return alikeJson(left, right, (one, other) => one === other);
+}
+
+/** True when two JSON values have the same members, at every level, with values of the same types. */
+export function hasSameShape(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  return alikeJson(left, right, (one, other) => typeof one === typeof other);
+}
+
+function alikeJson(
+  left: JsonValue | undefined,
+  right: JsonValue | undefined,
+  areAlike: (left: JsonValue | undefined, right: JsonValue | undefined) => boolean,
+): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, at) => alikeJson(item, right[at], areAlike));
+  if (!isJsonObject(left) || !isJsonObject(right))
+    return typeof left !== 'object' && typeof right !== 'object' && areAlike(left, right);
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => Object.hasOwn(right, name) && alikeJson(left[name], right[name], areAlike));
+}
+
 /** True for a JSON object, which is neither `null` nor an array. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

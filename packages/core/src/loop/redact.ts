@@ -1,6 +1,6 @@
 import { checkArgument, mustBe } from '../arguments.ts';
 import type { JsonValue } from '../json.ts';
-import { compact, isJsonObject, toJsonValue } from '../json.ts';
+import { compact, isEqualJson, isJsonObject, toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
 import type { Answer } from '../state/execution/answer.ts';
@@ -300,11 +300,14 @@ function redactedCall(call: ToolExecution['call'], by: Redaction): ToolExecution
 }
 
 function redactedTool(execution: ToolExecution, by: Redaction): ToolExecution {
-  const { call, outcome, approval, progress, answer } = execution;
+  const { call, outcome, approval, progress, answer, checkedArgs } = execution;
   const decision = approval?.decision && compact({ ...approval.decision, by: undefined, reason: undefined });
+  const shown = redactedCall(call, by);
+  const args = checkedArgs === undefined ? undefined : by.content(checkedArgs);
   return ToolExecution.fromJSON({
     ...execution.toJSON(),
-    call: redactedCall(call, by),
+    call: shown,
+    checkedArgs: args === undefined || isEqualJson(args, shown.input) ? undefined : args,
     outcome: outcome && redactedOutcome(outcome, by),
     approval: approval && compact({ ...approval, decision }),
     answer: answer && redactedAnswer(answer, by),

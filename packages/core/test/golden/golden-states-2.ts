@@ -30,6 +30,16 @@ const worked = (story: Story, id: string): Story =>
  * `node --conditions=@holdfast/source packages/core/test/golden/write-golden.ts --open`, until it is closed.
  */
 export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
+  /** The schema changed the arguments of a call, and a person has approved the changed value. */
+  judged: () => {
+    return asked()
+      .answers({ content: [call('call_1'), call('call_2')], usage })
+      .asksApproval()
+      .changes((execution) => execution.withCheckedArgs({ a: 2, b: 2, base: 10 }))
+      .decides({ type: 'approved', by: 'ann' })
+      .asksApproval()
+      .changes((execution, at) => execution.withApprovalRequestedFor({ a: 3, b: 2 }, at)).state;
+  },
   /** Two calls go to another model, the next to the one that the state names, the last to what the driver takes it for. */
   routed: () => {
     const other = { model: SMALL.model, llmConfig: SMALL, toolChoice: 'required' } as const;

@@ -355,7 +355,7 @@ interface MoveKinds {
   readonly toolEnded: { readonly nth: number; readonly outcome: ToolOutcome };
   readonly toolRetried: { readonly nth: number };
   /** Asks a person about a call that has no execution yet. */
-  readonly approvalRequested: { readonly nth: number };
+  readonly approvalRequested: { readonly nth: number; readonly args: JsonValue | undefined };
   /** Decides on a call that waits for it. */
   readonly decided: {
     readonly nth: number;
@@ -403,7 +403,7 @@ const toolMoves = [
   move(8, 'toolStarted', { nth: fc.nat(3) }),
   move(6, 'toolEnded', { nth: fc.nat(3), outcome: outcomes }),
   move(1, 'toolRetried', { nth: fc.nat(3) }),
-  move(2, 'approvalRequested', { nth: fc.nat(3) }),
+  move(2, 'approvalRequested', { nth: fc.nat(3), args: orNothing(jsonValues) }),
   move(2, 'decided', {
     nth: fc.nat(3),
     word: fc.constantFrom('approved', 'denied'),
@@ -606,7 +606,7 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
       const call = state.currentStep?.pendingToolCalls[one.nth];
       if (call === undefined) return state;
       const toolExecution = ToolExecution.create(call, ToolExecutionId.create(clock));
-      return advanced(state, toolExecution.withApprovalRequested(at), at);
+      return advanced(state, toolExecution.withCheckedArgs(one.args).withApprovalRequested(at), at);
     }
     case 'decided': {
       const waiting = executionsWhere(state, ({ isAwaitingApproval }) => isAwaitingApproval)[one.nth];

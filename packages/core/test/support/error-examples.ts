@@ -39,6 +39,13 @@ const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, 
 const oslo = { city: 'Oslo' };
 const weather = weatherWith({});
 
+/** A schema by the Standard Schema convention that returns this for any value. */
+const returning = (change: (value: object) => unknown) => ({
+  '~standard': { version: 1, vendor: 'mine', validate: (value: object) => ({ value: change(value) }) },
+});
+const dated = returning(() => new Date(0));
+const withUnit = returning((value) => ({ unit: 'celsius', ...value }));
+
 /** What a call of `provoke` throws. */
 async function thrownBy(provoke: () => unknown): Promise<Example> {
   try {
@@ -361,6 +368,16 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
   },
   TOOL_ARGUMENTS_INVALID: () =>
     errorOfCall(weather, { script: [{ calls: { weather: { city: 7 } } }, 'Sorry.'] }),
+  TOOL_ARGUMENTS_NOT_JSON: () =>
+    errorOfCall(weatherWith({ inputSchema: dated, jsonSchema: inputSchema, needsApproval: true })),
+  TOOL_ARGUMENTS_OUTDATED: async () => {
+    const { store, runtime } = await createdSession([{ calls: { weather: oslo } }]);
+    const [call] = pendingApprovals((await runtime.execute('trip-1', sendMessage('Weather?'))).state);
+    const widened = weatherWith({ inputSchema: withUnit, jsonSchema: inputSchema, needsApproval: true });
+    const guide = createAgentLoop({ driver: scriptedDriver('Sorry.'), tools: [widened] });
+    const next = new SessionRuntime({ store, agents: { guide } });
+    return (await next.execute('trip-1', approve(call ?? ''))).state.errors[0];
+  },
   TOOL_BLOCKED: () =>
     errorOfCall(weather, {
       hooks: [hook({ beforeToolUse: () => ({ block: 'Not on Sundays.' }) })],

@@ -108,9 +108,11 @@ describe('a tool as a tool of the AI SDK', () => {
   });
 
   test('requests approval', async () => {
-    const weather = tool({ ...named, needsApproval: ({ days }) => days > 2, execute: () => 'dry' });
-    const { content } = await generated(toAiSdkTools([weather]));
-    expect(content.map(({ type }) => type)).toContain('tool-approval-request');
+    for (const needsApproval of [({ days }: { days: number }) => days > 2, () => undefined as never]) {
+      const weather = tool({ ...named, needsApproval, execute: () => 'dry' });
+      const { content } = await generated(toAiSdkTools([weather]));
+      expect(content.map(({ type }) => type)).toContain('tool-approval-request');
+    }
   });
 
   test('has no execute when the tool waits for an answer', async () => {

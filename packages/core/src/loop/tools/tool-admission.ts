@@ -6,17 +6,22 @@ import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
+import { interruptedOutcome } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { Tool } from './definition/tool-types.ts';
+import type { CheckedArguments } from './tool-arguments.ts';
+import { after, checkArguments, withArgumentsToApprove } from './tool-arguments.ts';
+import { failedOutcome } from './tool-runner.ts';
 
 /**
- * The decision on a call that the model requested: it starts, a person must approve it, or it ends with an outcome.
+ * The decision on a call: it starts with its checked arguments, a person must approve it, or it ends with an outcome.
  * `undefined` when the run was stopped meanwhile; the call then does not start.
  */
 export type Admission =
-  | { readonly type: 'start' | 'requestApproval'; readonly execution: ToolExecution }
+  | { readonly type: 'start'; readonly execution: ToolExecution; readonly args: unknown }
+  | { readonly type: 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
 
@@ -34,13 +39,49 @@ interface Verdict {
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
+/** The longest time for the check of arguments and for an approval rule, when the tool has no `timeoutSeconds`. */
+const RULE_SECONDS = 60;
+
 /**
- * Calls the hooks and, where the tool requires it, checks whether a person must approve. @throws the error of a hook; AgentStop.
+ * Admits a call that the model requested: calls the hooks, checks the arguments, and asks the approval rule of the tool.
+ * @throws the error of a hook; AgentStop.
  */
 export function admit(run: RunState, call: ToolCallPart): Admission | Promise<Admission> {
   return run.loop.hooks.has('beforeToolUse')
     ? runHooks(run, call)
-    : checkApproval(run, executionOfCall(run, call));
+    : admitChecked(run, executionOfCall(run, call));
+}
+
+/**
+ * Admits another start of a call in doubt: its arguments are checked and its rule is asked as at the first start.
+ * @throws AgentStop.
+ */
+export function admitAgain(run: RunState, inDoubt: ToolExecution): Admission | Promise<Admission> {
+  return after(admitChecked(run, inDoubt), (admission) => {
+    if (admission?.type === 'start')
+      return { ...admission, execution: admission.execution.withNextAttempt(run.now()) };
+    return admission?.type === 'end' ? endInterrupted(run, inDoubt, admission.execution.error) : admission;
+  });
+}
+
+/** Requests an approval of another start of a call in doubt, with the arguments that its tool would receive. */
+export async function admitByPerson(run: RunState, inDoubt: ToolExecution): Promise<Admission> {
+  const tool = run.loop.tools.get(inDoubt.name);
+  if (tool === undefined) return { type: 'requestApproval', execution: inDoubt };
+  const checked = await checkInTime(run, tool, () => withArgumentsToApprove(tool, inDoubt));
+  if (run.isHandedOver()) return undefined;
+  if ('error' in checked) return endInterrupted(run, inDoubt, checked.error);
+  return { type: 'requestApproval', execution: checked.execution };
+}
+
+/** Asks the approval rule about another attempt of a call whose attempt failed. @throws AgentStop. */
+export function admitRetry(
+  run: RunState,
+  execution: ToolExecution,
+  args: unknown,
+): Admission | Promise<Admission> {
+  const tool = run.loop.tools.get(execution.name);
+  return tool && admitJudged(run, tool, execution, { execution, args });
 }
 
 /** True when work may start in the current step. */
@@ -52,10 +93,11 @@ async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admissi
   const { call, blockedBy, thrown } = await verdictOf(run, requested);
   if (blockedBy.length > 0) {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, blockedBy));
-    return { type: 'end', execution: endedCall(run, executionOfCall(run, call), 'blocked', error), thrown };
+    const blocked = executionOfCall(run, call).withOutcome({ type: 'blocked', error }, run.now());
+    return { type: 'end', execution: blocked, thrown };
   }
   if (thrown) throw thrown.error;
-  return mayStart(run) ? checkApproval(run, executionOfCall(run, call)) : undefined;
+  return mayStart(run) ? admitChecked(run, executionOfCall(run, call)) : undefined;
 }
 
 /** Calls the hooks in order, until one throws or the run is stopped. */
@@ -92,11 +134,47 @@ function withBlock(
   return Object.freeze([...blockedBy, Object.freeze({ hook, reason })]);
 }
 
-function checkApproval(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
+/** Checks the arguments, and admits the call with the checked value. */
+function admitChecked(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
   if (needsProviderApproval(execution.call)) return Promise.resolve(approvalForProvider(run, execution));
   const tool = run.loop.tools.get(execution.name);
-  const isAsked = !execution.isApproved && tool?.needsApproval !== undefined;
-  return isAsked ? requestApprovalIfNeeded(run, tool, execution) : { type: 'start', execution };
+  if (tool === undefined) return { type: 'start', execution, args: undefined }; // it fails as unknown
+  const checked = checkInTime(run, tool, () => checkArguments(tool, execution));
+  if (!(checked instanceof Promise)) return admitJudged(run, tool, execution, checked);
+  return checked.then((found) => (mayStart(run) ? admitJudged(run, tool, execution, found) : undefined));
+}
+
+/** Admits a call by the approval rule of its tool. The rule judges the value that the tool then receives. */
+function admitJudged(
+  run: RunState,
+  tool: Tool,
+  requested: ToolExecution,
+  checked: CheckedArguments,
+): Admission | Promise<Admission> {
+  if ('error' in checked) return endFailed(run, requested, checked.error);
+  const { execution, args } = checked;
+  const isAsked = tool.needsApproval !== undefined && !execution.hasApproval;
+  return isAsked ? requestApprovalIfNeeded(run, tool, execution, args) : { type: 'start', execution, args };
+}
+
+/** Returns the result of a check in time, or its error. @throws AgentStop. */
+function checkInTime(
+  run: RunState,
+  tool: Tool,
+  check: () => CheckedArguments | Promise<CheckedArguments>,
+): CheckedArguments | Promise<CheckedArguments> {
+  try {
+    const checked = check();
+    if (!(checked instanceof Promise)) return checked;
+    return inTime(run, tool, checked, () => ({ error: tooSlow(tool) })).catch(errorOfCheck);
+  } catch (error) {
+    return errorOfCheck(error);
+  }
+}
+
+function errorOfCheck(error: unknown): CheckedArguments {
+  if (isAgentStop(error)) throw error;
+  return { error };
 }
 
 /** The decision on a call that the provider runs after an approval. The approval itself is the result of the call. */
@@ -110,42 +188,51 @@ async function requestApprovalIfNeeded(
   run: RunState,
   tool: Tool,
   execution: ToolExecution,
+  args: unknown,
 ): Promise<Admission> {
+  const { signal, state, loop, runContext } = run;
+  const { toolCallId } = execution.call;
+  const context = { toolCallId, state, signal, clock: loop.clock, runContext };
+  const ask = async (): Promise<unknown> => tool.needsApproval?.(structuredClone(args), context);
   try {
-    const isNeeded = await needsApproval(tool, execution, run);
-    return mayStart(run) ? { type: isNeeded ? 'requestApproval' : 'start', execution } : undefined;
+    const answer = await inTime(run, tool, ask(), () => 'no answer');
+    if (!mayStart(run)) return undefined;
+    return answer === false ? { type: 'start', execution, args } : { type: 'requestApproval', execution };
   } catch (error) {
-    if (isAgentStop(error)) throw error;
-    return { type: 'end', execution: endedCall(run, execution, 'failed', toErrorRecord(error)) };
+    return endFailed(run, execution, error);
   }
 }
 
-/** True when a person must approve the call. Invalid arguments need no approval: the call fails anyway. */
-async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState): Promise<boolean> {
-  const { signal, state, loop, runContext } = run;
-  if (call.invalid !== undefined) return false;
-  const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock, runContext };
-  const isApprovalNeeded = async (): Promise<boolean> => {
-    const validation = await tool.validate(call.input);
-    if ('problem' in validation) return false;
-    return (await tool.needsApproval?.(validation.value, context)) ?? false;
-  };
-  return withinGrace(isApprovalNeeded(), { signal, clock: loop.clock, onTimeout: () => true });
+/** Waits for a check of a call: until the run is aborted, or the time of the tool has passed. */
+function inTime<T>(run: RunState, tool: Tool, pending: Promise<T>, onTimeout: () => T): Promise<T> {
+  const { signal, loop } = run;
+  const seconds = tool.timeoutSeconds ?? (tool.needsApproval ? RULE_SECONDS : undefined);
+  const until = seconds === undefined ? undefined : loop.clock.now() + seconds * 1000;
+  return withinGrace(pending, { signal, until, clock: loop.clock, graceSeconds: 0, onTimeout });
+}
+
+function tooSlow({ name, timeoutSeconds = RULE_SECONDS }: Tool): HoldfastError {
+  const message = `The check of the arguments of tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds. The tool was not called.`;
+  return new HoldfastError('TOOL_TIMEOUT', message);
+}
+
+/** Ends a call in doubt that must not start again. */
+function endInterrupted(run: RunState, inDoubt: ToolExecution, cause: unknown): Admission {
+  const outcome = interruptedOutcome(inDoubt, cause);
+  return { type: 'end', execution: inDoubt.withCheckedOutcome(outcome, run.now()) };
+}
+
+/** @throws AgentStop */
+function endFailed(run: RunState, execution: ToolExecution, error: unknown): Admission {
+  if (isAgentStop(error)) throw error;
+  const outcome = failedOutcome(execution.name, error, run.loop.maxResultLength);
+  return { type: 'end', execution: execution.withCheckedOutcome(outcome, run.now()) };
 }
 
 /** The execution of an approved call, or a new execution. */
 function executionOfCall({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
   const known = stepAtWork(state)?.executionOf(call.toolCallId);
   return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));
-}
-
-function endedCall(
-  run: RunState,
-  execution: ToolExecution,
-  type: 'blocked' | 'failed',
-  error: ReturnType<typeof toErrorRecord>,
-): ToolExecution {
-  return execution.withOutcome({ type, error }, run.now());
 }
 
 /** The error of a call that hooks blocked. The message lists their reasons, one on each line. */

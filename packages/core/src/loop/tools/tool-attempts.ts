@@ -1,10 +1,14 @@
 import { pause } from '../../clock.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
+import { isAgentStop } from '../../state/execution/continuation.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { executionWithId } from '../../state/execution/tool-executions.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
+import type { Admission } from './tool-admission.ts';
+import { admitRetry } from './tool-admission.ts';
+import { argumentsOfAttempt } from './tool-arguments.ts';
 import type { AttemptResult } from './tool-runner.ts';
 import { runAttempt } from './tool-runner.ts';
 
@@ -30,6 +34,7 @@ function latestExecution({ state }: RunState, { id }: ToolExecution): ToolExecut
 export async function runWithRetries(
   run: RunState,
   first: ToolExecution,
+  args: unknown,
   toolSignal: AbortSignal,
 ): Promise<AttemptResult | undefined> {
   let context: RunningTool | undefined;
@@ -44,13 +49,13 @@ export async function runWithRetries(
       )
         return undefined;
       context = new RunningTool(run, execution, signal);
-      const result = await runAttempt(execution, context, run.loop);
+      const given = argumentsOfAttempt(run.loop.tools.get(execution.name), execution, args);
+      const result = await runAttempt(execution, given, context, run.loop);
       context.end();
-      const again = result?.retryAfterSeconds;
-      if (again === undefined || !(await waitForRetry(again, run, toolSignal))) return result;
-      const at = run.now();
-      execution = latestExecution(run, execution).withNextAttempt(at);
-      run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
+      if (result === undefined || !(await waitForRetry(result, run, toolSignal))) return result;
+      const next = await nextAttempt(run, latestExecution(run, execution), args, result);
+      if (next === undefined || 'outcome' in next) return next;
+      execution = next.execution;
     }
   } catch (error) {
     context?.end();
@@ -58,8 +63,40 @@ export async function runWithRetries(
   }
 }
 
+/**
+ * Starts the next attempt of a call, or returns the result of the call without one. Returns `undefined` when a person must
+ * approve the attempt.
+ */
+async function nextAttempt(
+  run: RunState,
+  failed: ToolExecution,
+  args: unknown,
+  result: AttemptResult,
+): Promise<{ readonly execution: ToolExecution } | AttemptResult | undefined> {
+  let admission: Admission;
+  try {
+    admission = await admitRetry(run, failed, args);
+  } catch (error) {
+    if (!isAgentStop(error)) throw error;
+    return { outcome: result.outcome, stop: error.signal };
+  }
+  if (admission === undefined) return result;
+  if (admission.type === 'end') return { outcome: admission.execution.outcome ?? result.outcome };
+  const at = run.now();
+  const isStart = admission.type === 'start';
+  const execution = isStart
+    ? admission.execution.withNextAttempt(at)
+    : admission.execution.withApprovalRequested(at);
+  run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
+  return isStart ? { execution } : undefined;
+}
+
 /** Waits for the next attempt. Returns false when the run was stopped and there is no further attempt. */
-async function waitForRetry(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
-  if (!canRunTools(run.state)) return false;
+async function waitForRetry(
+  { retryAfterSeconds: seconds }: AttemptResult,
+  run: RunState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (seconds === undefined || !canRunTools(run.state)) return false;
   return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);
 }

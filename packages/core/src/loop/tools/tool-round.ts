@@ -10,9 +10,11 @@ import type { RunState } from '../run-state.ts';
 import { resolveInDoubt } from './resolve-in-doubt.ts';
 import { stepAtWork } from '../stepper.ts';
 import type { Admission } from './tool-admission.ts';
-import { admit, mayStart } from './tool-admission.ts';
+import { admit, admitAgain, admitByPerson, mayStart } from './tool-admission.ts';
 import type { AttemptResult } from './tool-runner.ts';
 import { toolHasEffect, isResumable, runWithRetries } from './tool-attempts.ts';
+
+type StartAdmission = Extract<Admission, { readonly type: 'start' }>;
 
 /** A completed call whose result is not recorded yet. */
 interface EndedCall {
@@ -36,6 +38,8 @@ export class ToolRound {
   /** The number of calls, in doubt or new, that have started or completed without a start. */
   private startedCount = 0;
   private running = 0;
+  /** The checked arguments of calls that start. */
+  private readonly args = new Map<ToolExecutionId, unknown>();
   /** Calls that are marked as started and wait for a save before they run. */
   private toLaunch: readonly ToolExecution[] = NOTHING;
   private endedCalls: EndedCall[] | undefined;
@@ -82,9 +86,10 @@ export class ToolRound {
     for (const execution of this.inDoubt) {
       const resolution = await resolveInDoubt(this.run, execution);
       if (this.run.isHandedOver()) return;
+      if (resolution === 'retry') continue;
       const at = this.run.now();
-      if (resolution === 'requestApproval') this.recordExecution(execution.withApprovalRequested(at), at);
-      else if (resolution !== 'retry') await this.finish(execution.withCheckedOutcome(resolution, at), at);
+      if (resolution === 'requestApproval') await this.awaitAdmission(admitByPerson(this.run, execution));
+      else await this.finish(execution.withCheckedOutcome(resolution, at), at);
     }
   }
 
@@ -109,12 +114,12 @@ export class ToolRound {
     const at = this.run.now();
     try {
       while (this.mayStartMore(starting?.length ?? 0)) {
-        const admission = this.admitNext(at);
-        if (admission instanceof Promise) {
+        const admission = this.admitNext();
+        if (admission instanceof Promise || admission?.type !== 'start') {
           this.markStarted(starting, at);
           return this.awaitAdmission(admission);
         }
-        if (admission) starting = pushTo(starting, admission.execution.withStarted(at));
+        starting = pushTo(starting, this.startOf(admission, at));
       }
       this.markStarted(starting, at);
       return undefined;
@@ -124,26 +129,32 @@ export class ToolRound {
     }
   }
 
-  private admitNext(at: Instant): Admission | Promise<Admission> {
+  private admitNext(): Admission | Promise<Admission> {
     const place = this.startedCount++;
     const open = this.inDoubt[place];
-    if (open) return { type: 'start', execution: open.withNextAttempt(at) };
+    if (open) return admitAgain(this.run, open);
     return admit(this.run, this.calls[place - this.inDoubt.length] as ToolCallPart);
   }
 
-  private async awaitAdmission(admission: Promise<Admission>): Promise<void> {
+  private async awaitAdmission(admission: Admission | Promise<Admission>): Promise<void> {
     try {
       const admitted = await admission;
       if (admitted === undefined) return;
       const { type, execution } = admitted;
       const at = this.run.now();
-      if (type === 'start') this.markStarted([execution.withStarted(at)], at);
+      if (type === 'start') this.markStarted([this.startOf(admitted, at)], at);
       else if (type === 'requestApproval') this.recordExecution(execution.withApprovalRequested(at), at);
       else await this.finish(execution, at);
       if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
     } catch (error) {
       await this.fail(error);
     }
+  }
+
+  /** Returns the started execution of an admitted call, and holds its arguments until the call runs. */
+  private startOf({ execution, args }: StartAdmission, at: Instant): ToolExecution {
+    this.args.set(execution.id, args);
+    return execution.withStarted(at);
   }
 
   /** Marks calls as started and runs them: at once, or after a save. */
@@ -175,7 +186,9 @@ export class ToolRound {
   private call(executions: readonly ToolExecution[]): void {
     for (const execution of executions) {
       const { id } = execution;
-      void runWithRetries(this.run, execution, this.toolSignal).then((finished) =>
+      const args = this.args.get(id);
+      this.args.delete(id);
+      void runWithRetries(this.run, execution, args, this.toolSignal).then((finished) =>
         this.noteEnd(id, finished),
       );
     }

@@ -19,7 +19,6 @@ import type { Tool } from './definition/tool-types.ts';
 import type { ToolContext } from './tool-context.ts';
 import { isPause } from './definition/tool-checks.ts';
 import { ToolResult } from './tool-result.ts';
-import type { ValidationResult } from './definition/tool-schema.ts';
 
 export interface AttemptOptions {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -38,12 +37,13 @@ export interface AttemptResult {
 }
 
 /**
- * Runs one attempt at a call. Never rejects: an unknown tool, invalid arguments, an error and a timeout become outcomes
- * that the model can read. An abort makes the call `interrupted`, because it may have had its effect. Returns
+ * Runs one attempt at a call with checked arguments. Never rejects: an unknown tool, an error and a timeout become
+ * outcomes that the model can read. An abort makes the call `interrupted`, because it may have had its effect. Returns
  * `undefined` when a resumable tool leaves its call open for another process.
  */
 export async function runAttempt(
   execution: ToolExecution,
+  args: unknown,
   context: RunningTool,
   options: AttemptOptions,
 ): Promise<AttemptResult | undefined> {
@@ -52,11 +52,12 @@ export async function runAttempt(
   const attempt: RunningAttempt = { execution, running: undefined };
   try {
     if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
-    const validation = validateArguments(execution, tool);
     const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
-    const returned = await (isUnbounded && !(validation instanceof Promise)
-      ? startAttempt(attempt, tool, validation, context)
-      : startWithTimeout(attempt, tool, validation, context));
+    const returned = await (isUnbounded
+      ? startAttempt(attempt, tool, args, context)
+      : withinTime(tool, context, async (within) =>
+          untilAborted(tool, async () => startAttempt(attempt, tool, args, within), within),
+        ));
     attempt.running = undefined;
     const outcome = outcomeOfReturned(tool, returned, execution.call, options);
     if (!(outcome instanceof Promise)) return { outcome };
@@ -96,35 +97,13 @@ interface RunningAttempt {
   running: Tool | undefined;
 }
 
-function startAttempt(
-  attempt: RunningAttempt,
-  tool: Tool,
-  checked: ValidationResult<unknown>,
-  context: ToolContext,
-): unknown {
-  const args = requireValid(attempt.execution, checked);
+function startAttempt(attempt: RunningAttempt, tool: Tool, args: unknown, context: ToolContext): unknown {
   if (tool.validateAnswer) {
     runningToolOf(context)?.waitForAnswer(tool.answerTimeoutSeconds);
     throw new CallSuspended();
   }
   attempt.running = tool;
   return tool.execute(args, context);
-}
-
-/** Runs the tool until it completes, the run is aborted or its timeout expires. */
-function startWithTimeout(
-  attempt: RunningAttempt,
-  tool: Tool,
-  validation: ReturnType<Tool['validate']>,
-  context: RunningTool,
-): Promise<unknown> {
-  return withinTime(tool, context, async (within) => {
-    const checked =
-      validation instanceof Promise
-        ? await unlessAborted(validation, eitherOf(within.signal, context.runSignal))
-        : validation;
-    return untilAborted(tool, async () => startAttempt(attempt, tool, checked, within), within);
-  });
 }
 
 /** The outcome of a failed attempt. Only an error of a `running` tool can lead to another attempt. */
@@ -134,10 +113,7 @@ function failureOf(
   { name, attempt }: ToolExecution,
   { maxResultLength }: AttemptOptions,
 ): AttemptResult {
-  const failed = (thrown: unknown): ToolOutcome => {
-    const record = truncateError(toErrorRecord(asToolError(name, thrown)), maxResultLength);
-    return Object.freeze({ type: 'failed', error: record });
-  };
+  const failed = (thrown: unknown): ToolOutcome => failedOutcome(name, thrown, maxResultLength);
   try {
     const retryAfterSeconds = pauseBeforeRetry(running, attempt, error);
     return { outcome: failed(error), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
@@ -146,18 +122,15 @@ function failureOf(
   }
 }
 
+/** The outcome of a call that failed with an error. */
+export function failedOutcome(toolName: string, thrown: unknown, maxLength: number): ToolOutcome {
+  const error = truncateError(toErrorRecord(asToolError(toolName, thrown)), maxLength);
+  return Object.freeze({ type: 'failed', error });
+}
+
 /** The outcome of a call that did not start before the run was aborted. */
 function notCalledOutcome({ name }: ToolExecution): ToolOutcome {
   return interruptedWith(`Tool "${name}" was not called: the run was stopped before.`);
-}
-
-function validateArguments({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {
-  return call.invalid === undefined ? tool.validate(call.input) : { problem: call.invalid };
-}
-
-function requireValid({ name }: ToolExecution, validation: Awaited<ReturnType<Tool['validate']>>): unknown {
-  if ('problem' in validation) throw badArguments(name, validation.problem);
-  return validation.value;
 }
 
 /**
@@ -297,13 +270,6 @@ function cannotRetry(problem: unknown, cause: unknown): Error {
   return Object.assign(invalidArgument(`${reason} There was no retry, because \`retry\` failed: ${why}`), {
     cause,
   });
-}
-
-function badArguments(name: string, problem: string): HoldfastError {
-  return new HoldfastError(
-    'TOOL_ARGUMENTS_INVALID',
-    `The arguments of tool "${name}" are not valid: ${problem}.`,
-  );
 }
 
 function asToolError(name: string, error: unknown): unknown {

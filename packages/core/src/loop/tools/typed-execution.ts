@@ -45,8 +45,8 @@ export type ToolExecutionOf<T extends AnyTool> =
 
 /**
  * True when the execution belongs to this tool. TypeScript then knows the types of its arguments and value, in the
- * steps of a state, in events and in hooks. The arguments are those that the model wrote; they fit the schema unless
- * the call failed because of them.
+ * steps of a state, in events and in hooks. The arguments are those that the model wrote, or the checked value
+ * for a tool with an approval rule; they fit the schema unless the call failed because of them.
  * @throws TypeError `ARGUMENT_INVALID` for a value that is not an object.
  *
  * @example

@@ -174,11 +174,15 @@ const CALL: ArgumentCheck = {
 
 /**
  * Approves a tool call that waits for approval, and resumes the execution. Of several decisions on one call the first
- * counts, and the tool runs once.
+ * counts, and the tool runs once. With `input`, the tool runs with these arguments instead of those of the model. When
+ * its schema changes them, the call requests approval again, for the changed arguments.
  * @param call the tool execution as the person saw it, or its id. A call can request approval again after a crash: the
  * decision counts only for the request that the tool execution has, or that `requestedAt` names.
  * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits; `APPROVAL_DECIDED` when the call was decided
  * before or its approval timeout has passed; `APPROVAL_OUTDATED` when the call has requested approval again since.
+ * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the schema of the tool
+ * refuses; `AGENT_NOT_FOUND` or `TOOL_NOT_FOUND` for an `input` when the runtime does not have the agent or its tool. The
+ * call still waits.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
  */
@@ -211,9 +215,12 @@ function seenCall(
 
 function decide(decision: Decision): SessionAction {
   return Object.assign(
-    (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
+    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);
-      return context.run(session.withState(withDecision(session.state, decision, context.clock.now())));
+      const tools = decision.input === undefined ? undefined : context.loop(session).tools;
+      return context.run(
+        session.withState(await withDecision(session.state, decision, tools, context.clock.now())),
+      );
     },
     { item: { content: { type: 'decision', ...decision } as const } },
   );

@@ -6,14 +6,14 @@ import type { JsonValue } from '../../json.ts';
 import { toJsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { toolNotFound } from '../../loop/tools/tool-runner.ts';
-import { subagentState, withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
+import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { Answer } from '../../state/execution/answer.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { requireState } from '../../state/require-state.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
-import { executionAround, waitingCalls, withoutWaitingFor } from './waiting-calls.ts';
+import type { RequestedCall } from './waiting-calls.ts';
+import { callIn, waitingCalls, withCallChanged } from './waiting-calls.ts';
 
 /** An answer to a call of a tool without `execute`. It has a `value` or an `error`. */
 export interface GivenAnswer {
@@ -68,35 +68,15 @@ export async function withAnswer(
   requireState(before, 'withAnswer');
   requireOneResult(given);
   const state = withTimeoutsApplied(before, at);
-  const question = questionIn(state, given.toolExecutionId, tools);
-  if (question === undefined) throw notFound(state, given.toolExecutionId);
+  const question = callIn(state, given.toolExecutionId, tools);
+  if (question?.execution.answer) throw alreadyAnswered(question.execution);
+  if (!question?.execution.isAwaitingAnswer) throw notFound(state, given.toolExecutionId);
   const outcome = await outcomeOf(question, given);
   const answer = { at, outcome, ...(given.by !== undefined && { by: given.by }) };
-  return withCheckedAnswer(state, given.toolExecutionId, answer, at);
+  return withCallChanged(state, given.toolExecutionId, (execution) => execution.withAnswer(answer), at);
 }
 
-/** A call that waits for an answer, and the tools of the agent that requested it. */
-interface Question {
-  readonly execution: ToolExecution;
-  readonly tools: AgentLoop['tools'];
-}
-
-/** Finds the call in the state, or in a subagent. @throws HoldfastError `ANSWER_GIVEN`. */
-function questionIn(
-  state: AgentState,
-  toolExecutionId: string,
-  tools: AgentLoop['tools'],
-): Question | undefined {
-  const execution = state.currentStep?.toolExecutions.find(({ id }) => id === toolExecutionId);
-  if (execution?.answer) throw alreadyAnswered(execution);
-  if (execution) return execution.isAwaitingAnswer ? { execution, tools } : undefined;
-  const around = executionAround(state, toolExecutionId);
-  return (
-    around && questionIn(subagentState(around), toolExecutionId, tools?.get(around.name)?.toolsInside?.())
-  );
-}
-
-async function outcomeOf({ execution, tools }: Question, given: GivenAnswer): Promise<ToolOutcome> {
+async function outcomeOf({ execution, tools }: RequestedCall, given: GivenAnswer): Promise<ToolOutcome> {
   if (given.error !== undefined) return { type: 'failed', error: toErrorRecord(new Error(given.error)) };
   const tool = tools?.get(execution.name);
   if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
@@ -104,23 +84,6 @@ async function outcomeOf({ execution, tools }: Question, given: GivenAnswer): Pr
   const checked = (await tool.validateAnswer?.(value)) ?? { value };
   if ('problem' in checked) throw invalidAnswer(execution, checked.problem);
   return { type: 'succeeded', value: toJsonValue(checked.value) };
-}
-
-function withCheckedAnswer(
-  state: AgentState,
-  toolExecutionId: string,
-  answer: Answer,
-  at: Instant,
-): AgentState {
-  const step = state.currentStep;
-  const execution =
-    step?.toolExecutions.find(({ id }) => id === toolExecutionId) ?? executionAround(state, toolExecutionId);
-  if (step === undefined || execution === undefined) return state;
-  const answered =
-    execution.id === toolExecutionId
-      ? execution.withAnswer(answer)
-      : withSubagentState(execution, (child) => withCheckedAnswer(child, toolExecutionId, answer, at));
-  return withoutWaitingFor(state.withCurrentStep(step.withToolExecution(answered), at), toolExecutionId, at);
 }
 
 function notFound(state: AgentState, toolExecutionId: string): HoldfastError {

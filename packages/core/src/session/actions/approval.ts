@@ -3,13 +3,18 @@ import { mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
+import { isEqualJson, toJsonValue } from '../../json.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
+import { toolNotFound } from '../../loop/tools/tool-runner.ts';
+import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { executionAround, waitingCalls, withoutWaitingFor } from './waiting-calls.ts';
+import type { RequestedCall } from './waiting-calls.ts';
+import { callIn, waitingCalls, withCallChanged } from './waiting-calls.ts';
 
 /** A decision of a person on a tool call that waits for approval. */
 export interface Decision {
@@ -21,8 +26,9 @@ export interface Decision {
   /** The reason of the decision, which the model reads. */
   readonly reason?: string;
   /**
-   * Arguments that replace those of the model, for an approval. The loop checks them like those of the model when the
-   * tool runs. A call that the provider runs has no other arguments.
+   * Arguments that replace those of the model, for an approval. The schema of the tool checks them. When the schema
+   * changes them, the call requests approval again, for the changed arguments. A call that the provider runs has no
+   * other arguments.
    */
   readonly input?: JsonValue;
   /**
@@ -51,38 +57,64 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
 }
 
 /**
- * Returns the state with a decision. When no other wait remains, the execution resumes.
+ * Returns the state with a decision. When no other wait remains, the execution resumes. When the schema of the tool
+ * changes the `input` of a decision, the call waits for another decision, on the changed arguments.
+ * @param tools the tools of the agent, `loop.tools`, for a decision with `input`
  * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
  * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
  * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
+ * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the tool does not accept,
+ * and `TOOL_NOT_FOUND` for an `input` when the agent does not have the tool; the call still waits.
  * @throws RangeError `ARGUMENT_INVALID` for an invalid decision, and for other arguments of a call that the provider runs.
  */
-export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
-  const { toolExecutionId, decision, by, reason, input, requestedAt } = decided;
+export async function withDecision(
+  before: AgentState,
+  decided: Decision,
+  tools: AgentLoop['tools'],
+  at: Instant,
+): Promise<AgentState> {
+  const { toolExecutionId, decision, requestedAt } = decided;
   const state = withTimeoutsApplied(before, at);
   if (decision !== 'approved' && decision !== 'denied') {
     throw invalidArgument(`The decision must be "approved" or "denied", found ${describeValue(decision)}.`);
   }
-  const step = state.currentStep;
-  const execution = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
-  const inside = execution ? undefined : executionAround(state, toolExecutionId);
-  if (step && inside) {
-    const changed = withSubagentState(inside, (child) => withDecision(child, decided, at));
-    return withoutWaitingFor(state.withCurrentStep(step.withToolExecution(changed), at), toolExecutionId, at);
-  }
-  if (step === undefined || execution?.approval === undefined) throw notFound(state, toolExecutionId);
+  const call = callIn(state, toolExecutionId, tools);
+  if (call?.execution.approval === undefined) throw notFound(state, toolExecutionId);
+  const { execution } = call;
   if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
-  if (!isForRequest(execution.approval, requestedAt)) throw outdated(execution, requestedAt);
-  if (input !== undefined && needsProviderApproval(execution.call)) throw fixedArguments(execution);
-  const call = input === undefined ? execution.call : { ...execution.call, input };
+  if (!isForRequest(execution.approval as Approval, requestedAt)) throw outdated(execution, requestedAt);
+  const args = await editedArguments(call, decided);
+  return withCallChanged(state, toolExecutionId, (waiting) => decidedCall(waiting, decided, args, at), at);
+}
+
+/** Returns the arguments that a person typed, as the schema of the tool returns them. */
+async function editedArguments(
+  { execution, tools }: RequestedCall,
+  { decision, input }: Decision,
+): Promise<JsonValue | undefined> {
+  if (input === undefined || decision === 'denied') return undefined;
+  if (needsProviderApproval(execution.call)) throw fixedArguments(execution);
+  const tool = tools?.get(execution.name);
+  if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
+  return checkedEdit(tool, toJsonValue(input));
+}
+
+/** Returns the call after the decision. A person must see changed arguments before they count as approved. */
+function decidedCall(
+  execution: ToolExecution,
+  { decision, by, reason, input }: Decision,
+  args: JsonValue | undefined,
+  at: Instant,
+): ToolExecution {
+  if (args !== undefined && !isEqualJson(args, toJsonValue(input)))
+    return execution.withApprovalRequestedFor(args, at);
   const recorded = {
     type: decision,
     at,
     ...(by !== undefined && { by }),
     ...(reason !== undefined && { reason }),
   };
-  const changed = state.withCurrentStep(step.withToolExecution(execution.withDecision(recorded, call)), at);
-  return withoutWaitingFor(changed, toolExecutionId, at);
+  return (args === undefined ? execution : execution.withCheckedArgs(args)).withDecision(recorded);
 }
 
 /** True when the person saw this request. Without `requestedAt`, only a first request is certainly the one seen. */

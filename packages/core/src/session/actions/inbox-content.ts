@@ -142,14 +142,14 @@ export function stopReasonOf({ content }: EnqueuedItem, executionId: string | un
 /** The parts of a runtime that the use of an item needs. */
 export interface ItemParts {
   readonly clock: Clock;
-  /** Returns the loop of the session's agent, for an answer. @throws HoldfastError `AGENT_NOT_FOUND`. */
+  /** Returns the loop of the session's agent, for an answer or an edited call. @throws HoldfastError `AGENT_NOT_FOUND`. */
   readonly loop: () => AgentLoop;
 }
 
 /**
  * Returns the state after an item was used. An item that cannot be used is ignored, with the reason: it must not block
  * other items.
- * @throws HoldfastError `AGENT_NOT_FOUND` for an answer when the runtime does not have the agent.
+ * @throws HoldfastError `AGENT_NOT_FOUND` for an answer or an edited call when the runtime does not have the agent.
  */
 export async function withInboxItem(
   state: AgentState,
@@ -158,7 +158,7 @@ export async function withInboxItem(
 ): Promise<AppliedItem> {
   if (!isJsonObject(item.content)) return { state, ignored: 'The content is not an object.' };
   const content = item.content as unknown as InboxContent;
-  const tools = content.type === 'answer' ? loop().tools : undefined;
+  const tools = needsTools(content) ? loop().tools : undefined;
   const at = clock.now();
   try {
     switch (content.type) {
@@ -172,7 +172,7 @@ export async function withInboxItem(
       case 'stop':
         return stoppedBy(item, state, at);
       case 'decision': // decided when it was enqueued, however late a worker uses it
-        return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
+        return { state: await withDecision(state, content, tools, Math.min(at, item.enqueuedAt)) };
       case 'answer':
         return { state: await withAnswer(state, content, tools, Math.min(at, item.enqueuedAt)) };
       case 'retry': {
@@ -189,6 +189,11 @@ export async function withInboxItem(
   } catch (error) {
     return { state, ignored: error instanceof Error ? error.message : 'The content is unreadable.' };
   }
+}
+
+/** True for an answer, and for a decision with other arguments: the schema of a tool checks them. */
+function needsTools(content: InboxContent): boolean {
+  return content.type === 'answer' || (content.type === 'decision' && content.input !== undefined);
 }
 
 function stoppedBy(item: EnqueuedItem, state: AgentState, at: Instant): AppliedItem {

@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import { subagentState } from '../../loop/tools/waiting.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { subagentState, withSubagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
@@ -17,15 +18,54 @@ export function waitingCalls(
   });
 }
 
+/** A call of the open step or of a subagent, and the tools of the agent that requested it. */
+export interface RequestedCall {
+  readonly execution: ToolExecution;
+  readonly tools: AgentLoop['tools'];
+}
+
+/** Finds a call of the open step, or a call that waits in a subagent. */
+export function callIn(
+  state: AgentState,
+  toolExecutionId: string,
+  tools: AgentLoop['tools'],
+): RequestedCall | undefined {
+  const execution = state.currentStep?.toolExecutions.find(({ id }) => id === toolExecutionId);
+  if (execution) return { execution, tools };
+  const around = executionAround(state, toolExecutionId);
+  return around && callIn(subagentState(around), toolExecutionId, tools?.get(around.name)?.toolsInside?.());
+}
+
+/** Returns the state with a call changed. When nothing waits any more, the execution resumes. */
+export function withCallChanged(
+  state: AgentState,
+  toolExecutionId: string,
+  change: (execution: ToolExecution) => ToolExecution,
+  at: Instant,
+): AgentState {
+  const step = state.currentStep;
+  const own = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
+  const execution = own ?? executionAround(state, toolExecutionId);
+  if (step === undefined || execution === undefined) return state;
+  const changed = own
+    ? change(own)
+    : withSubagentState(execution, (child) => withCallChanged(child, toolExecutionId, change, at));
+  const next = state.withCurrentStep(step.withToolExecution(changed), at);
+  const stillWaits = own
+    ? changed.isAwaitingApproval
+    : changed.waitingInside.some((waiting) => isFor(waiting, toolExecutionId));
+  return stillWaits ? next : withoutWaitingFor(next, toolExecutionId, at);
+}
+
 /** Returns the tool execution of the subagent in which a call waits. */
-export function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
+function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
   return state.currentStep?.toolExecutions.find(({ waitingInside }) =>
     waitingInside.some((waiting) => isFor(waiting, toolExecutionId)),
   );
 }
 
 /** Returns the state without the entries of a call. When no other entry remains, the execution resumes. */
-export function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
+function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
   if (state.status !== 'suspended') return state;
   const waiting = (state.execution?.waiting ?? []).filter((entry) => !isFor(entry, toolExecutionId));
   return waiting.length === 0

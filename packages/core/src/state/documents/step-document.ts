@@ -102,8 +102,9 @@ function isResolved(error: ErrorRecord): boolean {
 }
 
 /** True for a tool execution with a member, or with a kind of call, that version 1 does not have. */
-function hasNewMember({ waitingInside, approval, answer, call }: ToolExecution): boolean {
+function hasNewMember({ waitingInside, approval, answer, call, checkedArgs }: ToolExecution): boolean {
   if (waitingInside.length > 0 || answer !== undefined || approval?.requestNumber !== undefined) return true;
+  if (checkedArgs !== undefined) return true;
   return needsProviderApproval(call);
 }
 

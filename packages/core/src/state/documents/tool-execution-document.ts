@@ -2,6 +2,7 @@ import type { Instant } from '../../clock.ts';
 import type { DocumentReader, Members, Read } from '../../document.ts';
 import { isInstant, readCount, readInstant, readJson } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
+import { isEqualJson } from '../../json.ts';
 import type { Answer } from '../execution/answer.ts';
 import { readAnswer } from '../execution/answer.ts';
 import type { Approval } from '../execution/approval.ts';
@@ -19,6 +20,7 @@ import { ToolExecutionId } from '../values/ids.ts';
 export interface ToolExecutionFields {
   readonly id: ToolExecutionId;
   readonly call: ToolCallPart;
+  readonly checkedArgs: JsonValue | undefined;
   readonly attempt: number;
   readonly approval: Approval | undefined;
   readonly answer: Answer | undefined;
@@ -49,6 +51,7 @@ const NAMES = [
   'progress',
   'waitingInside',
   'answer',
+  'checkedArgs',
 ] as const;
 
 /** The member names of a stored tool execution. */
@@ -62,7 +65,18 @@ export function writeToolExecution(
   call: ToolCallReference,
   outcome: object | undefined,
 ): object {
-  const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside, answer } = execution;
+  const {
+    id,
+    attempt,
+    approval,
+    startedAt,
+    completedAt,
+    usage,
+    progress,
+    waitingInside,
+    answer,
+    checkedArgs,
+  } = execution;
   const document: ToolExecutionDocument = { id, ...call };
   if (attempt !== 1) document.attempt = attempt;
   if (approval !== undefined) document.approval = approval;
@@ -73,6 +87,7 @@ export function writeToolExecution(
   if (progress !== undefined) document.progress = progress;
   if (waitingInside.length > 0) document.waitingInside = waitingInside;
   if (answer !== undefined) document.answer = answer;
+  if (checkedArgs !== undefined) document.checkedArgs = checkedArgs;
   return document;
 }
 
@@ -103,9 +118,11 @@ export function readToolExecution(
     reader.fail('waitingInside only for a running call', members);
   const answer =
     members['answer'] === undefined ? undefined : readAnswerOf(reader, members, startedAt, outcome);
+  const { checkedArgs } = members;
   return {
     id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
     call,
+    checkedArgs: checkedArgs === undefined ? undefined : readCheckedArgs(reader, members, call),
     attempt: attempt === undefined ? undefined : reader.required(members, 'attempt', readLaterAttempt),
     approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
     answer,
@@ -117,6 +134,14 @@ export function readToolExecution(
     waitingInside:
       waitingInside === undefined ? undefined : reader.required(members, 'waitingInside', readWaitings),
   };
+}
+
+/** Reads arguments that differ from those of the call. */
+function readCheckedArgs(reader: DocumentReader, members: Members, call: ToolCallPart): JsonValue {
+  reader.requireVersion(2, members, 'checkedArgs');
+  const args = reader.required(members, 'checkedArgs', readJson);
+  if (isEqualJson(args, call.input)) reader.fail('arguments that differ from those of the call', members);
+  return args;
 }
 
 /** Reads the answer of a started call. The answer of a call with an outcome has none of its own. */

@@ -3,7 +3,7 @@ import { secondsBetween, toInstant } from '../../clock.ts';
 import type { Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
 import { checkedCopy, DocumentReader } from '../../document.ts';
-import { isSameJson, toJsonValue } from '../../json.ts';
+import { isEqualJson, isSameJson, toJsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
 import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
@@ -34,7 +34,13 @@ const NOTHING: readonly never[] = Object.freeze([]);
  */
 export class ToolExecution<Args extends JsonValue = JsonValue, Value extends JsonValue = JsonValue> {
   readonly id: ToolExecutionId;
+  /** The call as the model wrote it, or as a hook changed it. */
   readonly call: ToolCallPart;
+  /**
+   * The arguments that an approval rule judged, that a person approves, and that the tool receives. `undefined` while
+   * they are equal to `call.input`.
+   */
+  readonly checkedArgs: JsonValue | undefined;
   /** The number of the attempt, from 1. A retry, and a repetition after a crash, add 1. */
   readonly attempt: number;
   /** The approval; present when the call needs one. */
@@ -63,6 +69,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   private constructor(fields: ToolExecutionInit) {
     this.id = fields.id;
     this.call = fields.call;
+    this.checkedArgs = fields.checkedArgs;
     this.attempt = fields.attempt ?? 1;
     this.approval = fields.approval;
     this.answer = fields.answer;
@@ -104,9 +111,10 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.call.toolName;
   }
 
-  /** The arguments of the call. */
+  /** The arguments that the tool receives: `checkedArgs`, or those of the call. */
   get args(): Args {
-    return this.call.input as Args; // `isExecutionOf` narrows the type
+    const args = this.checkedArgs === undefined ? this.call.input : this.checkedArgs;
+    return args as Args; // `isExecutionOf` narrows the type
   }
 
   /** The value that the tool returned; `undefined` unless the call succeeded. */
@@ -149,11 +157,12 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   /** True when the call is approved and not started since. */
   get isApproved(): boolean {
-    return (
-      this.startedAt === undefined &&
-      this.outcome === undefined &&
-      this.approval?.decision?.type === 'approved'
-    );
+    return this.startedAt === undefined && this.outcome === undefined && this.hasApproval;
+  }
+
+  /** True when a person has approved the latest request. The arguments then stay as they were approved. */
+  get hasApproval(): boolean {
+    return this.approval?.decision?.type === 'approved';
   }
 
   /**
@@ -185,8 +194,25 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /**
-   * Returns the execution with the decision, or `this` when no decision is pending. An approval can change the
-   * arguments of the call. If the call was started before, an approval permits another attempt. A denial completes the
+   * Returns the execution with a new request for approval, which replaces a pending one: the arguments are not those
+   * of the pending request.
+   */
+  withApprovalRequestedFor(args: JsonValue, at: Instant): ToolExecution {
+    return this.withCheckedArgs(args).with({ approval: requestedApproval(toInstant(at), this.approval) });
+  }
+
+  /**
+   * Returns the execution with the arguments that the tool will receive; `undefined` for those of the call.
+   * @throws HoldfastError `NOT_JSON` for a value that JSON cannot hold.
+   */
+  withCheckedArgs(args: JsonValue | undefined): ToolExecution {
+    const json = args === undefined ? undefined : toJsonValue(args);
+    const checkedArgs = json === undefined || isEqualJson(json, this.call.input) ? undefined : json;
+    return isSameJson(checkedArgs, this.checkedArgs) ? this : this.with({ checkedArgs });
+  }
+
+  /**
+   * Returns the execution with the decision, or `this` when no decision is pending. An approval can replace the call. If the call was started before, an approval permits another attempt. A denial completes the
    * call.
    * @throws HoldfastError `CONTEXT_INVALID` for an invalid decision.
    */

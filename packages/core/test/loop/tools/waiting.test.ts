@@ -93,7 +93,12 @@ describe('a subagent that waits for a decision', () => {
     const state = await suspended(loop);
     const [asked] = pendingApprovals(state);
     const decided = expectSound(
-      withDecision(state, { toolExecutionId: asked?.id as string, decision: 'approved' }, 9_900),
+      await withDecision(
+        state,
+        { toolExecutionId: asked?.id as string, decision: 'approved' },
+        undefined,
+        9_900,
+      ),
     );
     expect([callOf(decided).waitingInside, nextAction(decided).type]).toEqual([[], 'resolveTools']);
     const ended = expectSound(await loop.run(decided));

@@ -174,14 +174,14 @@ describe('calls', () => {
     };
     const first = await asked();
     const gone = await made.process(['Done.']).execute(first.sessionId, approve(first.id));
+    expect(gone.state.errors.map(({ code }) => code)).toEqual(['TOOL_NOT_FOUND']);
     const second = await asked();
-    const misfit = await made
-      .process(['Done.'], {}, { tools: [strict] })
-      .execute(second.sessionId, approve(second.id, { input: { n: 'one' } }));
-    expect([...gone.state.errors, ...misfit.state.errors].map(({ code }) => code)).toEqual([
-      'TOOL_NOT_FOUND',
-      'TOOL_ARGUMENTS_INVALID',
-    ]);
+    const next = made.process(['Done.'], {}, { tools: [strict] });
+    const misfit = approve(second.id, { input: { n: 'one' } });
+    await expect(next.execute(second.sessionId, misfit)).rejects.toMatchObject({
+      code: 'TOOL_ARGUMENTS_INVALID',
+    });
+    expect(ids(await next.get(second.sessionId))).toEqual([second.id]);
   });
 
   test('with the same call id are approved separately', async () => {

@@ -156,7 +156,7 @@ async function toEnd(
       const { approval } = callAt(scenario.steps, (args as { readonly place: string }).place);
       const decision = approval === 'denied' ? 'denied' : 'approved';
       const seen = { toolExecutionId: id, requestedAt: request?.requestedAt as number };
-      state = withDecision(state, { ...seen, decision }, state.updatedAt);
+      state = await withDecision(state, { ...seen, decision }, loop.tools, state.updatedAt);
     }
     state = await loop.run(state.withExecutionStatus('inProgress', state.updatedAt), { checkpoint });
   }

@@ -68,6 +68,15 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect(execution?.approval).toEqual({ requestedAt: expect.any(Number), requestNumber: 2 });
     expect([state.status, execution?.isAwaitingApproval, execution?.attempt]).toEqual(['suspended', true, 2]);
   },
+  judged: (state) => {
+    const [first, second] = state.currentStep?.toolExecutions ?? [];
+    expect([first?.args, first?.call.input, first?.isApproved]).toEqual([
+      { a: 2, b: 2, base: 10 },
+      { a: 2, b: 2 },
+      true,
+    ]);
+    expect([second?.args, second?.approval?.requestNumber]).toEqual([{ a: 3, b: 2 }, 2]);
+  },
   'provider-approvals': (state) => {
     const [first] = state.steps[0]?.toolExecutions ?? [];
     expect(first?.outcome).toEqual({ type: 'succeeded', value: { approved: true } });

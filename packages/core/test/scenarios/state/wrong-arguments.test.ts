@@ -143,6 +143,8 @@ const subjects: readonly Subject[] = [
     read: ToolExecution.fromJSON,
     takes: {
       withApprovalRequested: [T],
+      withApprovalRequestedFor: [{ a: 1 }, T],
+      withCheckedArgs: [{ a: 1 }],
       withDecision: [{ type: 'approved', at: T }, call],
       withStarted: [T],
       withOutcome: [{ type: 'succeeded', value: 1 }, T],

@@ -57,8 +57,7 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
   /** True when the tool needs a run context: a run without one is refused. */
   readonly needsRunContext?: boolean;
   /**
-   * Returns the checked arguments, or the problem with them. The time of an asynchronous check counts in
-   * `timeoutSeconds`.
+   * Returns the checked arguments, or the problem with them. An asynchronous check has `timeoutSeconds` of its own.
    */
   validate(input: JsonValue): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
   /**
@@ -85,7 +84,10 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
     idempotencyKey: string,
     context: ToolContext<Context>,
   ): ReconcileResult | Promise<ReconcileResult>;
-  /** True when a person must approve the call. An error fails the call; an `AgentStop` ends the execution. */
+  /**
+   * False when the call may run without an approval; every other answer requests one. It receives a copy of the value
+   * that the tool receives. An error fails the call; an `AgentStop` ends the execution.
+   */
   needsApproval?(args: unknown, context: ApprovalContext<Context>): boolean | Promise<boolean>;
   /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number | undefined;
@@ -133,8 +135,10 @@ export interface ToolInit<Args, Result, Context = unknown> {
     context: ToolContext<Context>,
   ) => ReconcileResult | Promise<ReconcileResult>;
   /**
-   * True when a person must approve the call. The execution is then suspended until there is a decision. An error fails
-   * the call; an `AgentStop` ends the execution. Default: false.
+   * True when a person must approve each call, or a function that judges the checked arguments: `false` lets the call
+   * run, and every other answer requests an approval. The execution is then suspended until there is a decision. Each
+   * start of a call without an approval calls the function. An error fails the call; an `AgentStop` ends the execution.
+   * The schema of such a tool must return JSON. Default: false.
    */
   readonly needsApproval?:
     | boolean

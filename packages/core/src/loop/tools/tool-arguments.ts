@@ -1,0 +1,133 @@
+import { HoldfastError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import { hasSameShape, isEqualJson, isPlainObject, MAX_NESTING, toJsonValue } from '../../json.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { Tool } from './definition/tool-types.ts';
+import type { ValidationResult } from './definition/tool-schema.ts';
+
+/**
+ * The arguments of a call after their check: the value that the tool receives, and the execution that has it. Or the
+ * error for which the call does not run.
+ */
+export type CheckedArguments =
+  | { readonly execution: ToolExecution; readonly args: unknown }
+  | { readonly error: unknown };
+
+type Validation = ValidationResult<unknown>;
+
+/**
+ * Checks the arguments of a call by the schema of its tool: once for each start. The execution of a tool with an
+ * approval rule gets the checked value, which must be JSON. A call that a person has approved keeps the approved value;
+ * when the schema does not accept that value any more, the call does not run.
+ * @throws the error of a schema that throws.
+ */
+export function checkArguments(
+  tool: Tool,
+  execution: ToolExecution,
+): CheckedArguments | Promise<CheckedArguments> {
+  const { call, hasApproval } = execution;
+  if (call.invalid !== undefined) return invalid(execution, call.invalid);
+  const settle = (found: Validation): CheckedArguments | Promise<CheckedArguments> =>
+    hasApproval ? withApprovedArguments(tool, execution, found) : withValidArguments(tool, execution, found);
+  return after(tool.validate(call.input), settle);
+}
+
+/** Returns the value that one attempt receives. A judged value is copied, so that a tool which changes it changes a copy. */
+export function argumentsOfAttempt(tool: Tool | undefined, execution: ToolExecution, args: unknown): unknown {
+  const isJudged = tool?.needsApproval !== undefined || execution.approval !== undefined;
+  return isJudged ? structuredClone(args) : args;
+}
+
+/** Returns the result of `work` for a value, or for the value of a promise. */
+export function after<T, R>(value: T | Promise<T>, work: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(work) : work(value);
+}
+
+function withValidArguments(tool: Tool, execution: ToolExecution, found: Validation): CheckedArguments {
+  if ('problem' in found) return invalid(execution, found.problem);
+  if (tool.needsApproval === undefined)
+    return { execution: execution.withCheckedArgs(undefined), args: found.value };
+  if (!isPlainJson(found.value)) return { error: notJson(tool.name) };
+  const args = toJsonValue(found.value);
+  return { execution: execution.withCheckedArgs(args), args };
+}
+
+/**
+ * Returns the approved arguments if they are still valid: the schema gives the same value for what the model wrote, or
+ * accepts the approved value without a change of its members.
+ */
+function withApprovedArguments(
+  tool: Tool,
+  execution: ToolExecution,
+  found: Validation,
+): CheckedArguments | Promise<CheckedArguments> {
+  const { args, call, checkedArgs } = execution;
+  const value = jsonOf(found);
+  if (value !== undefined && isEqualJson(value, args)) return { execution, args };
+  if (checkedArgs === undefined && 'problem' in found) return invalid(execution, found.problem);
+  // The schema of a tool without a rule may return a value that is not JSON.
+  const isUnjudged = checkedArgs === undefined && tool.needsApproval === undefined;
+  if (isUnjudged && value === undefined && 'value' in found) return { execution, args: found.value };
+  return after(args === call.input ? found : tool.validate(args), (again): CheckedArguments => {
+    if (hasSameShape(jsonOf(again), args)) return { execution, args };
+    return { error: outdated(tool.name, 'problem' in again ? again.problem : 'the schema changes them') };
+  });
+}
+
+/** Returns the execution with the arguments that a person approves, before the call in doubt starts again. */
+export function withArgumentsToApprove(
+  tool: Tool,
+  execution: ToolExecution,
+): CheckedArguments | Promise<CheckedArguments> {
+  if (execution.hasApproval) return { execution, args: execution.args };
+  return after(checkArguments(tool, execution), (checked) => {
+    if ('error' in checked || !isPlainJson(checked.args)) return checked;
+    return { execution: checked.execution.withCheckedArgs(toJsonValue(checked.args)), args: checked.args };
+  });
+}
+
+/**
+ * Returns the arguments that a person typed instead of those of the model, as the schema returns them.
+ * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON`.
+ */
+export async function checkedEdit(tool: Tool, input: JsonValue): Promise<JsonValue> {
+  const found = await tool.validate(input);
+  if ('problem' in found) throw badArguments(tool.name, found.problem);
+  if (isPlainJson(found.value)) return toJsonValue(found.value);
+  throw notJson(tool.name);
+}
+
+function jsonOf(found: Validation): JsonValue | undefined {
+  return 'value' in found && isPlainJson(found.value) ? toJsonValue(found.value) : undefined;
+}
+
+/** True for JSON, in which members that are `undefined` count as absent. */
+function isPlainJson(value: unknown, levels = MAX_NESTING): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || levels === 0) return false;
+  if (Array.isArray(value)) return Array.from(value).every((item) => isPlainJson(item, levels - 1));
+  if (!isPlainObject(value) || Object.getOwnPropertySymbols(value).length > 0) return false;
+  return Object.values(value).every((member) => member === undefined || isPlainJson(member, levels - 1));
+}
+
+function invalid({ name }: ToolExecution, problem: string): CheckedArguments {
+  return { error: badArguments(name, problem) };
+}
+
+function badArguments(name: string, problem: string): HoldfastError {
+  return new HoldfastError(
+    'TOOL_ARGUMENTS_INVALID',
+    `The arguments of tool "${name}" are not valid: ${problem}.`,
+  );
+}
+
+function notJson(name: string): HoldfastError {
+  const message = `The inputSchema of tool "${name}" returns a value that is not JSON, and a call of the tool may need approval.`;
+  return new HoldfastError('TOOL_ARGUMENTS_NOT_JSON', `${message} Transform inside \`execute\`.`);
+}
+
+function outdated(name: string, why: string): HoldfastError {
+  const message = `The approved arguments of tool "${name}" are not valid any more: ${why}. The tool was not called with them.`;
+  return new HoldfastError('TOOL_ARGUMENTS_OUTDATED', message);
+}
