@@ -14,7 +14,8 @@ import { isHeaders } from './call/headers.ts';
 import type { CallTimeouts } from './call/timeouts.ts';
 import { checkTimeouts } from './call/timeouts.ts';
 import { onceEach } from './call/warnings.ts';
-import type { Download } from './prompt/prompt-files.ts';
+import type { Download } from './download/download.ts';
+import { publicDownload } from './download/download.ts';
 import { PromptFiles } from './prompt/prompt-files.ts';
 import type { ModelRegistry } from './models/resolve-model.ts';
 import { isModelInstance, ModelResolver } from './models/resolve-model.ts';
@@ -52,8 +53,16 @@ export interface AiSdkDriverOptions {
    * warning of a model. Default: no listener.
    */
   readonly onWarning?: (warning: SharedV4Warning, model: CalledModel) => void;
-  /** Downloads files that a model cannot fetch itself. The default downloads from public http(s) addresses only. */
+  /**
+   * Downloads files that a model cannot fetch itself. The default downloads from public http(s) addresses only: it checks the
+   * address of each connection.
+   */
   readonly download?: Download;
+  /**
+   * True lets the default download fetch names on a platform without sockets, where it cannot check their addresses. Set it
+   * only when the process reaches no private network. Default: it refuses names there, with `DOWNLOAD_UNCHECKED`.
+   */
+  readonly allowUncheckedDownloads?: boolean;
   /** The size limit of a downloaded file in bytes; default 50 MiB. */
   readonly maxDownloadBytes?: number;
   /** Waits between two attempts; default: a timer. */
@@ -88,6 +97,7 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
     },
     onWarning: mustBe.function,
     download: mustBe.function,
+    allowUncheckedDownloads: mustBe.boolean,
     maxDownloadBytes: mustBe.number(0),
     wait: mustBe.function,
   },
@@ -122,7 +132,8 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
 export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
   const policy = policyOf(checkOptions(options));
   const resolver = new ModelResolver(options);
-  const files = new PromptFiles(options.download, options.maxDownloadBytes);
+  const { download, allowUncheckedDownloads: allowsUnchecked, maxDownloadBytes } = options;
+  const files = new PromptFiles(download ?? publicDownload({ allowsUnchecked }), maxDownloadBytes);
   const builders = new PromptBuilders((model) => new PromptBuilder({ model, files }));
 
   async function infer(request: InferenceRequest, inference: ObservedInference): Promise<InferenceResponse> {

@@ -7,5 +7,5 @@ export type { CallTimeouts } from './call/timeouts.ts';
 export { AiSdkDriverError } from './errors/driver-error.ts';
 export type { AiSdkDriverErrorOptions, DriverErrorData } from './errors/driver-error.ts';
 export type { ModelRegistry } from './models/resolve-model.ts';
-export type { Download, DownloadedFile, FileDownload } from './prompt/prompt-files.ts';
+export type { Download, DownloadedFile, FileDownload } from './download/download.ts';
 export type { Wait } from './call/retry.ts';

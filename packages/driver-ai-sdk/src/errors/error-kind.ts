@@ -8,6 +8,7 @@ import {
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
+import { RefusedDownloadError } from '../download/refused-download.ts';
 import { member } from '../member.ts';
 import { capped } from './cap.ts';
 
@@ -203,6 +204,7 @@ const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 function kindOfClass(error: unknown): DriverErrorKind | undefined {
   if (error instanceof UnfinishedAnswerError || isTruncatedBody(error)) return 'network';
+  if (error instanceof RefusedDownloadError) return 'invalidRequest';
   if (error instanceof InvalidCallError || isItemGone(error)) return 'invalidRequest';
   if (error instanceof RefusedAnswerError) return 'contentFiltered';
   // The package of the gateway reports an invalid URL as status 500.

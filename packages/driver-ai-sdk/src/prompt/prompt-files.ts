@@ -2,28 +2,9 @@ import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
 import type { Message } from '@holdfast/core';
 import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driver';
 import { invalidArgument } from '@holdfast/core';
+import type { Download, DownloadedFile } from '../download/download.ts';
+import { publicDownload } from '../download/download.ts';
 import type { SentFile, SentFiles } from './convert-message.ts';
-
-/** A file that a model cannot fetch itself. */
-export interface FileDownload {
-  /** The address of the file. */
-  readonly url: URL;
-  /** The size limit in bytes. The download must refuse a larger file. */
-  readonly maxBytes: number;
-  /** Aborts when the call is aborted. */
-  readonly signal: AbortSignal;
-}
-
-/** A downloaded file. */
-export interface DownloadedFile {
-  /** The content of the file. */
-  readonly data: Uint8Array;
-  /** The media type that the server reported; `undefined` if it reported none. */
-  readonly mediaType?: string | undefined;
-}
-
-/** Downloads a file. Rejects when the download fails. */
-export type Download = (file: FileDownload) => Promise<DownloadedFile>;
 
 /** A file in a message, and the part that holds it. */
 export interface HeldFile {
@@ -43,7 +24,7 @@ export class PromptFiles {
   private readonly download: Download;
   private readonly maxBytes: number;
 
-  constructor(download: Download = downloadSafely, maxBytes = 50 * 2 ** 20) {
+  constructor(download: Download = publicDownload(), maxBytes = 50 * 2 ** 20) {
     this.download = download;
     this.maxBytes = maxBytes;
   }
@@ -90,13 +71,6 @@ export class PromptFiles {
     return withDetectedType({ type: 'data', data: found.data }, knownType);
   }
 }
-
-/** The default download. Refuses private addresses, so that a message cannot make the process read its own network. */
-const downloadSafely: Download = async ({ url, maxBytes, signal }) => {
-  const { downloadBlob } = await import('./file-utils.ts');
-  const blob = await downloadBlob(url.href, { maxBytes, abortSignal: signal });
-  return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type.split(';')[0] || undefined };
-};
 
 /** Detects the media type of an image from its bytes, which are more reliable than a declared type. */
 async function withDetectedType(
