@@ -101,7 +101,7 @@ async function answersTo(
     runtime.revisions(sessionId),
     runtime.fork(sessionId),
     runtime.removeItem(sessionId, 'i'),
-    runtime.advance(sessionId),
+    runtime.advance(sessionId).then(({ error }) => Promise.reject(error as Error)),
     store.save(taken, { base: session, epoch }),
     store.save(session.withDescription({ title: 'Mine' }), { base: session, epoch }),
     store.renew(claim, { leaseSeconds: 60 }),

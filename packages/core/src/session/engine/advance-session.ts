@@ -28,7 +28,7 @@ export async function advanceSession(
       await parts.store.recordFailure(sessionId, undefined, { owner: released.owner });
     return { ...resultOf(worked, parts), steps: released.totals.steps - steps };
   } catch (error) {
-    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return missingOrThrow(error, held, parts);
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return missing(error, held, parts);
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
       return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
@@ -43,11 +43,10 @@ const MISSING: AdvanceResult = { outcome: { type: 'finished' }, wake: [], isMiss
 
 /**
  * A wake-up of a session that is gone needs no work. For the runtime of one owner, the session may be one of another owner:
- * an engine that dropped the wake-up would leave that session without a worker.
+ * the engine must report that it has dropped the wake-up.
  */
-function missingOrThrow(error: unknown, held: HeldSession | undefined, { owner }: WorkParts): AdvanceResult {
-  if (held === undefined && owner !== undefined) throw error;
-  return MISSING;
+function missing(error: unknown, held: HeldSession | undefined, { owner }: WorkParts): AdvanceResult {
+  return held === undefined && owner !== undefined ? { ...MISSING, error } : MISSING;
 }
 
 /** Returns the agent, the lane, the priority and the group of the next work on a session. */

@@ -289,11 +289,10 @@ export class SessionRuntime<Context = unknown> {
    * recorded with the session and returned as `error`. The session is tried again after a pause that grows; after
    * `maxAttempts` failures it is a dead letter, which `list({ waitingFor: 'retry' })` shows with its error and `retry()`
    * revives.
-   * The runtime of one owner works on the sessions of this owner only. For an engine that wakes the sessions of all owners,
-   * serve the `advance` of the runtime itself.
+   * The runtime of one owner works on the sessions of this owner only, and returns `SESSION_NOT_FOUND` as the `error` for
+   * any other. For an engine that wakes the sessions of all owners, serve the `advance` of the runtime itself.
    * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; what the store throws when it is unreachable: a session that was
-   * claimed is then due when its claim expires; SessionNotFoundError from the runtime of one owner, for a session that
-   * this owner does not have.
+   * claimed is then due when its claim expires.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);

@@ -185,10 +185,10 @@ describe('the runtime of one owner', () => {
       fork: () => bo.fork(sessionId),
       'fork at a version': () => bo.fork(sessionId, { atVersion: 1 }),
       'create a child': () => bo.create({ definition, parentId: sessionId }),
-      advance: () => bo.advance(sessionId),
     };
     for (const [name, act] of Object.entries(calls))
       expect([name, await act().catch((error: unknown) => error)]).toMatchObject([name, missing]);
+    expect(await bo.advance(sessionId)).toMatchObject({ isMissing: true, error: missing });
     expect(await bo.delete(sessionId)).toBe(false);
     expect(await ada.get(sessionId)).toEqual(session);
     expect(await runtime.get(sessionId)).toEqual(session);

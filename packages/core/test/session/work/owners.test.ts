@@ -243,6 +243,10 @@ describe('readers, wake-ups and engines', () => {
     expect(await promise).toEqual([sessionId, expect.objectContaining(MISSING)]);
     await worker.stop();
     expect((await store.due()).sessions).toMatchObject([{ sessionId }]);
-    expect(await runtime.advance('none')).toMatchObject({ isMissing: true });
+    expect(await runtime.advance('none')).toEqual({
+      outcome: { type: 'finished' },
+      wake: [],
+      isMissing: true,
+    });
   });
 });
