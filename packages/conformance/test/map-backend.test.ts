@@ -21,6 +21,7 @@ test('cases that need a missing ability are skipped, with the ability in their n
       '(needs reopen)',
       '(needs measure)',
       '(needs remember)',
+      '(needs corrupt)',
       '(needs loseReply)',
       '(needs cut)',
       '(needs throttle)',

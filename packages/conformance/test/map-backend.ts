@@ -1,4 +1,4 @@
-import { SessionTooLargeError } from '@holdfast/core';
+import { SessionTooLargeError, StateFormatError } from '@holdfast/core';
 import {
   applySavePlan,
   compareDueSessions,
@@ -8,7 +8,7 @@ import {
   matchesSessionQuery,
   isExpired,
   listedSession,
-  readSessionRecord,
+  parseSessionRecord,
   recordName,
 } from '@holdfast/core/store';
 import type { Instant, ListedSession } from '@holdfast/core';
@@ -25,6 +25,7 @@ import type {
   StoredItem,
   SavePlan,
   StoredSession,
+  UnreadableEntry,
   CompareAndSetResult,
 } from '@holdfast/core/store';
 
@@ -35,6 +36,8 @@ export interface Entry extends StoredSession {
   readonly inbox: ReadonlyMap<number, Item>;
   /** The entries of each archive, by position. */
   readonly archives: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** The text that a case has put in the place of the record. `record` is then what the indexes know. */
+  readonly damaged?: string;
 }
 
 type Archives = Entry['archives'];
@@ -123,10 +126,23 @@ const soundWays = {
   isAwaited: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isPruned: isExpired,
   matchesSessionQuery,
-  compareListedSessions,
+  compareListedSessions:
+    (order: ResolvedSessionQuery['order']) =>
+    (left: ListedSession, right: ListedSession): number =>
+      compareListedSessions(order)(left, right),
   recordDueAt,
-  matchesDueQuery,
-  compareDueSessions,
+  matchesDueQuery: (session: DueSession, query: ResolvedDueQuery): boolean => matchesDueQuery(session, query),
+  compareDueSessions: (left: DueSession, right: DueSession): number => compareDueSessions(left, right),
+  /** Reads the record of an entry. @throws StateFormatError for a damaged one */
+  parsed: ({ record, damaged }: Entry): SessionRecord =>
+    parseSessionRecord(damaged ?? JSON.stringify(record), record.info.sessionId),
+  /** Returns the entry of a list for a session whose record is unreadable, or none. `indexed` is what the index knows. */
+  unreadable: <T extends object>(entry: UnreadableEntry, _indexed: T): T | UnreadableEntry | undefined =>
+    entry,
+  /** Returns whether the index knows the owner of a session. */
+  isOwner: (indexed: string | undefined, owner: string): boolean => indexed === owner,
+  /** Removes an unreadable session. */
+  discards: true as boolean,
   pruned: (limit: number): number => limit,
   /** Returns the size of a value, which the backend compares with `maxValueBytes`. */
   bytesOf: (json: string): number => Buffer.byteLength(json),
@@ -152,13 +168,13 @@ export class MapBackend implements SessionBackend {
   }
 
   async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
-    const record = this.found(sessionId)?.record;
-    return record && readSessionRecord(JSON.parse(JSON.stringify(this.ways.answered(record))));
+    const found = this.found(sessionId);
+    return found && this.read(found);
   }
 
   async readSession(sessionId: string): Promise<StoredSession | undefined> {
     const found = this.found(sessionId);
-    return found && { ...found, record: this.ways.answered(found.record) };
+    return found && { ...found, record: this.read(found) };
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
@@ -203,27 +219,54 @@ export class MapBackend implements SessionBackend {
     return 'done';
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
-    const { isListed, matchesSessionQuery: fits, compareListedSessions: compare } = this.ways;
-    const infos = this.records()
-      .filter((record) => isListed(record, now))
-      .map((record) => listedSession(record));
-    return infos
-      .filter((info) => fits(info, query))
-      .toSorted(compare(query.order))
-      .slice(0, query.limit + 1);
+  async discard(sessionId: string): Promise<boolean> {
+    return this.ways.discards && this.entries.delete(this.ways.keyOf(sessionId));
   }
 
-  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
-    const { isAwaited, recordDueAt: dueOf, matchesDueQuery: fits, compareDueSessions: compare } = this.ways;
-    const due = this.records().flatMap((record) => {
-      const at = isAwaited(record, now) ? dueOf(record) : undefined;
-      return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
+  async isOwnedBy(sessionId: string, owner: string): Promise<boolean> {
+    return this.ways.isOwner(this.found(sessionId)?.record.info.owner, owner);
+  }
+
+  async list(
+    query: ResolvedSessionQuery,
+    now: Instant,
+  ): Promise<readonly (ListedSession | UnreadableEntry)[]> {
+    const { isListed, matchesSessionQuery: fits, compareListedSessions: compare } = this.ways;
+    const found = [...this.entries.values()].flatMap((entry) => {
+      const indexed = listedSession(entry.record);
+      if (!isListed(entry.record, now) || !fits(indexed, query)) return [];
+      const shown = this.entryOf(entry, indexed[query.order], indexed);
+      return shown ? [{ indexed, shown }] : [];
     });
-    return due
-      .filter((one) => fits(one, query))
-      .toSorted(compare)
-      .slice(0, query.limit + 1);
+    found.sort((left, right) => compare(query.order)(left.indexed, right.indexed));
+    return found.slice(0, query.limit + 1).map(({ shown }) => shown);
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]> {
+    const { isAwaited, recordDueAt: dueOf, matchesDueQuery: fits, compareDueSessions: compare } = this.ways;
+    const found = [...this.entries.values()].flatMap((entry) => {
+      const { record } = entry;
+      const dueAt = isAwaited(record, now) ? dueOf(record) : undefined;
+      if (dueAt === undefined) return [];
+      const indexed = { sessionId: record.info.sessionId, dueAt };
+      const shown = fits(indexed, query) ? this.entryOf(entry, dueAt, indexed) : undefined;
+      return shown ? [{ indexed, shown }] : [];
+    });
+    found.sort((left, right) => compare(left.indexed, right.indexed));
+    return found.slice(0, query.limit + 1).map(({ shown }) => shown);
+  }
+
+  /** Returns what a list shows of a session: what the index knows of it, unless its record is damaged. */
+  private entryOf<T extends object>(entry: Entry, at: Instant, indexed: T): T | UnreadableEntry | undefined {
+    if (entry.damaged === undefined) return indexed;
+    const { sessionId } = entry.record.info;
+    try {
+      this.ways.parsed(entry);
+      throw new StateFormatError(`session "${sessionId}"`, 'the facts of the index', 'others');
+    } catch (error) {
+      if (error instanceof StateFormatError) return this.ways.unreadable({ sessionId, at, error }, indexed);
+      throw error;
+    }
   }
 
   async prune(now: Instant, limit: number): Promise<number> {
@@ -254,8 +297,8 @@ export class MapBackend implements SessionBackend {
     return this.entries.get(this.ways.keyOf(sessionId));
   }
 
-  private records(): SessionRecord[] {
-    return [...this.entries.values()].map(({ record }) => record);
+  private read(entry: Entry): SessionRecord {
+    return this.ways.answered(this.ways.parsed(entry));
   }
 
   private changed(found: Entry | undefined, after: SessionRecord, change: RecordChange): Entry {

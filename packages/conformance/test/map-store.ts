@@ -47,6 +47,10 @@ export function mapHarness({
     indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
     maxValueBytes: MAX_VALUE_BYTES,
     faults: wire,
+    async corrupt(sessionId, change) {
+      const entry = entries.get(sessionId);
+      if (entry) entries.set(sessionId, { ...entry, damaged: change(JSON.stringify(entry.record)) });
+    },
     async remember() {
       const kept = new Map(entries);
       return async () => {

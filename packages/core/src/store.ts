@@ -12,6 +12,7 @@ export type {
   SaveOptions,
   StoreCapabilities,
   SessionPage,
+  UnreadableSession,
 } from './session/session-store.ts';
 export type {
   ClaimedSession,
@@ -40,6 +41,7 @@ export type {
   PageQuery,
   RevisionPage,
   RevisionQuery,
+  UnreadableRow,
 } from './session/session-pages.ts';
 export { BackedSessionStore } from './session/store/backed-session-store.ts';
 export { storeOptionChecks } from './session/store/store-options.ts';
@@ -67,11 +69,13 @@ export type { SessionRecord } from './session/store/record/session-record.ts';
 export type { ExecutionSummary } from './session/execution-summary.ts';
 export type { SessionTotals } from './session/session-totals.ts';
 export type { SessionLabels } from './session/session-facts.ts';
-export { readSessionRecord } from './session/store/record/read-session-record.ts';
+export { parseSeenWorker } from './session/store/record/read-seen-worker.ts';
+export { parseSessionRecord, readSessionRecord } from './session/store/record/read-session-record.ts';
 export {
   compareDueSessions,
   compareListedSessions,
   isAfterCursor,
+  isUnreadableEntry,
   matchesDueQuery,
   matchesSessionQuery,
 } from './session/store/session-query.ts';
@@ -79,6 +83,7 @@ export type {
   CursorPosition,
   ResolvedDueQuery,
   ResolvedSessionQuery,
+  UnreadableEntry,
 } from './session/store/session-query.ts';
 export { contentParts, planSave, restoreSession } from './session/store/content/save-plan.ts';
 export { applySavePlan } from './session/store/content/session-content.ts';

@@ -11,6 +11,7 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
+  UnreadableEntry,
   CompareAndSetResult,
 } from '@holdfast/core/store';
 import type { Archives } from './archives/archives.ts';
@@ -100,11 +101,21 @@ export class DynamoDbBackend implements SessionBackend {
     return writes.write(pk, known, after, change);
   }
 
-  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+  async discard(sessionId: string): Promise<boolean> {
+    await this.init.shards.check();
+    return this.init.removal.discardSession(partitionOf(sessionId));
+  }
+
+  async isOwnedBy(sessionId: string, owner: string): Promise<boolean> {
+    await this.init.shards.check();
+    return this.init.index.isOwnedBy(sessionId, owner);
+  }
+
+  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly (ListedSession | UnreadableEntry)[]> {
     return this.init.index.list(query, now);
   }
 
-  due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+  due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]> {
     return this.init.index.due(query, now);
   }
 

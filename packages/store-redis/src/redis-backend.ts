@@ -1,5 +1,11 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
-import { recordDueAt, matchesSessionQuery, isExpired, listedSession } from '@holdfast/core/store';
+import {
+  recordDueAt,
+  matchesSessionQuery,
+  isExpired,
+  listedSession,
+  parseSeenWorker,
+} from '@holdfast/core/store';
 import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
@@ -14,19 +20,20 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
+  UnreadableEntry,
   CompareAndSetResult,
 } from '@holdfast/core/store';
 import { compareAndSetInput, discardInput } from './compare-and-set.ts';
 import type { ScriptInput } from './compare-and-set.ts';
 import { findSessions, pickUnexpired } from './indexes/find-sessions.ts';
-import { dueRange, EXPIRY, expiryRange, listRange } from './indexes/session-indexes.ts';
+import { dueRange, EXPIRY, expiryRange, listIndexes, listRange } from './indexes/session-indexes.ts';
 import { preparePrefix } from './layout/prepare-prefix.ts';
 import type { PrefixOptions } from './layout/prepare-prefix.ts';
 import { escapeName } from './layout/redis-keys.ts';
 import type { RedisKeys } from './layout/redis-keys.ts';
 import { COMPARE_AND_SET, RESULT, WORKERS } from './scripts/redis-script.ts';
 import { evictionWarning } from './server/eviction.ts';
-import type { RedisCalls } from './server/redis-calls.ts';
+import type { ReadCommand, RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
 import { readArchive, readInbox } from './session/read-inbox.ts';
 import { readSessionIf, readSession } from './session/read-session.ts';
@@ -125,7 +132,7 @@ export class RedisBackend implements SessionBackend {
   async workers(now: Instant): Promise<readonly SeenWorker[]> {
     const { workers } = await this.ready();
     const found = await this.calls.run<readonly Buffer[]>(WORKERS, [workers], [now, '', '', '']);
-    return found.map((json) => JSON.parse(String(json)) as SeenWorker);
+    return found.flatMap((json) => parseSeenWorker(String(json)) ?? []);
   }
 
   async compareAndSet(
@@ -159,23 +166,39 @@ export class RedisBackend implements SessionBackend {
     return (await this.replicate(discardInput(key, token))) === RESULT.done;
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+  async isOwnedBy(sessionId: string, owner: string): Promise<boolean> {
+    return this.isInIndexes(sessionId, listIndexes({ order: 'createdAt', owner }));
+  }
+
+  async list(
+    query: ResolvedSessionQuery,
+    now: Instant,
+  ): Promise<readonly (ListedSession | UnreadableEntry)[]> {
     const [keys, { calls }] = [await this.ready(), this];
-    const pick = pickUnexpired(now, (record) => {
+    const pick = pickUnexpired<ListedSession | UnreadableEntry>(now, (record) => {
       const listed = listedSession(record);
       return matchesSessionQuery(listed, query) ? listed : undefined;
     });
-    return findSessions({ calls, keys, range: listRange(query), count: query.limit + 1, pick });
+    const indexes = listIndexes(query);
+    const pickUnreadable = async (entry: UnreadableEntry): Promise<UnreadableEntry | undefined> =>
+      (await this.isInIndexes(entry.sessionId, indexes)) ? entry : undefined;
+    return findSessions({
+      calls,
+      keys,
+      range: listRange(query),
+      count: query.limit + 1,
+      pick,
+      pickUnreadable,
+    });
   }
 
-  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]> {
     const [keys, { calls }] = [await this.ready(), this];
-    const pick = pickUnexpired(now, (record): DueSession | undefined => {
+    const pick = pickUnexpired(now, (record): DueSession | UnreadableEntry | undefined => {
       const at = recordDueAt(record);
       return at === undefined ? undefined : { sessionId: record.info.sessionId, dueAt: at };
     });
-    // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
-    const pickUnreadable = (sessionId: string, at: number): DueSession => ({ sessionId, dueAt: at });
+    const pickUnreadable = async (entry: UnreadableEntry): Promise<UnreadableEntry> => entry;
     const range = dueRange(query);
     return findSessions({ calls, keys, range, count: query.limit + 1, pick, pickUnreadable });
   }
@@ -186,6 +209,15 @@ export class RedisBackend implements SessionBackend {
 
   async close(): Promise<void> {
     this.calls.close();
+  }
+
+  /** Returns whether all these indexes have an entry of a session, with the same score. */
+  private async isInIndexes(sessionId: string, indexes: readonly string[]): Promise<boolean> {
+    const keys = await this.ready();
+    const bucket = keys.bucketOf(sessionId);
+    const commands = indexes.map((index): ReadCommand => ['zscore', keys.index(bucket, index), sessionId]);
+    const [first, ...scores] = await this.calls.read<readonly (Buffer | null)[]>(commands);
+    return first !== null && scores.every((score) => score !== null && String(score) === String(first));
   }
 
   private async locationOf(sessionId: string): Promise<SessionLocation> {

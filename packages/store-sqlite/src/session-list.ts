@@ -1,7 +1,15 @@
-import type { Instant } from '@holdfast/core';
-import type { ResolvedDueQuery, ResolvedSessionQuery } from '@holdfast/core/store';
-import { escapeText, RECORD_COLUMNS } from './session-row.ts';
-import type { SqliteParameters } from './sqlite-database.ts';
+import { StateFormatError } from '@holdfast/core';
+import type { Instant, ListedSession } from '@holdfast/core';
+import { listedSession, matchesSessionQuery, recordDueAt } from '@holdfast/core/store';
+import type {
+  DueSession,
+  ResolvedDueQuery,
+  ResolvedSessionQuery,
+  SessionRecord,
+  UnreadableEntry,
+} from '@holdfast/core/store';
+import { escapeText, RECORD_COLUMNS, rowName, rowRecord, rowSessionId } from './session-row.ts';
+import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
 
 /** A statement and the values of its parameters. */
 export interface BoundSql {
@@ -49,6 +57,45 @@ export function dueSql({ at, after, limit }: ResolvedDueQuery, now: Instant): Bo
       count: limit + 1,
     },
   };
+}
+
+/** The session in a row of `listSql`. */
+export function listedEntry(
+  row: SqliteRow,
+  query: ResolvedSessionQuery,
+  location: string,
+): ListedSession | UnreadableEntry {
+  const { order } = query;
+  const at = Number(row[ORDER_COLUMNS[order]]);
+  return entryOf(row, at, location, (record) => {
+    const listed = listedSession(record);
+    return listed[order] === at && matchesSessionQuery(listed, query) ? listed : undefined;
+  });
+}
+
+/** The session in a row of `dueSql`. */
+export function dueEntry(row: SqliteRow, location: string): DueSession | UnreadableEntry {
+  const dueAt = Number(row['due_at']);
+  return entryOf(row, dueAt, location, (record) =>
+    recordDueAt(record) === dueAt ? { sessionId: record.info.sessionId, dueAt } : undefined,
+  );
+}
+
+/** Returns the entry of a row. A record that is unreadable, or that other columns do not repeat, must not end the list. */
+function entryOf<T>(
+  row: SqliteRow,
+  at: Instant,
+  location: string,
+  pick: (record: SessionRecord) => T | undefined,
+): T | UnreadableEntry {
+  try {
+    const picked = pick(rowRecord(row, location));
+    if (picked !== undefined) return picked;
+    throw new StateFormatError(rowName(row, location), 'columns that repeat the record', 'other values');
+  } catch (error) {
+    if (error instanceof StateFormatError) return { sessionId: rowSessionId(row), at, error };
+    throw error;
+  }
 }
 
 function select(at: string, conditions: readonly string[]): string {

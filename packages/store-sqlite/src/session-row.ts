@@ -1,5 +1,5 @@
-import { hasErrorCode, StateFormatError } from '@holdfast/core';
-import { recordDueAt, readSessionRecord, recordName, waitingForOf } from '@holdfast/core/store';
+import { StateFormatError } from '@holdfast/core';
+import { parseSessionRecord, recordDueAt, recordName, waitingForOf } from '@holdfast/core/store';
 import type { SessionRecord } from '@holdfast/core/store';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
@@ -41,12 +41,9 @@ export const RECORD_COLUMNS = 'CAST(session_id AS BLOB) AS id_bytes, record_name
  */
 export function rowRecord(row: SqliteRow, location: string): SessionRecord {
   const where = rowName(row, location);
-  const record = parseRecord(row['record'], where);
-  const named = (sessionId: string, name: SqliteValue | undefined): string =>
-    `record ${String(name)} of ${JSON.stringify(sessionId)}`;
-  const expected = named(rowSessionId(row), row['record_name']);
-  const found = named(record.info.sessionId, rowRecordName(record));
-  if (found !== expected) throw new StateFormatError(where, expected, found);
+  const record = parseSessionRecord(String(row['record']), rowSessionId(row), where);
+  const [expected, found] = [String(row['record_name']), rowRecordName(record)];
+  if (found !== expected) throw new StateFormatError(where, `record ${expected}`, `record ${found}`);
   return record;
 }
 
@@ -57,17 +54,6 @@ export function rowName(row: SqliteRow, location: string): string {
 
 export function rowSessionId({ id_bytes: bytes }: SqliteRow): string {
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('utf8') : '';
-}
-
-function parseRecord(text: SqliteValue | undefined, where: string): SessionRecord {
-  try {
-    return readSessionRecord(JSON.parse(String(text)));
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    const expected = 'a record that this release can read';
-    throw new StateFormatError(where, expected, error.message, { code, cause: error });
-  }
 }
 
 /** Escapes a text as between the quotes of a JSON string, because SQLite cannot store NUL and lone surrogates. */

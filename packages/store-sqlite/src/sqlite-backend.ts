@@ -12,12 +12,13 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
+  UnreadableEntry,
   CompareAndSetResult,
 } from '@holdfast/core/store';
-import { listedSession } from '@holdfast/core/store';
+import { parseSeenWorker } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
 import { largestValue, readArchive, readContent, readInbox, writeContent } from './session-content.ts';
-import { dueSql, listSql } from './session-list.ts';
+import { dueEntry, dueSql, listedEntry, listSql } from './session-list.ts';
 import {
   escapeText,
   indexedColumns,
@@ -26,7 +27,6 @@ import {
   rowName,
   rowRecord,
   rowRecordName,
-  rowSessionId,
 } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
@@ -95,7 +95,7 @@ export class SqliteBackend implements SessionBackend {
 
   async workers(now: Instant): Promise<readonly SeenWorker[]> {
     const rows = await this.query(() => this.connection.all(SELECT_WORKERS, { now }));
-    return rows.map(({ content }) => JSON.parse(String(content)) as SeenWorker);
+    return rows.flatMap(({ content }) => parseSeenWorker(String(content)) ?? []);
   }
 
   async compareAndSet(
@@ -116,18 +116,26 @@ export class SqliteBackend implements SessionBackend {
     return this.connection.write(() => this.connection.run(DISCARD, { session_id: sessionId })) > 0;
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+  async isOwnedBy(sessionId: string, owner: string): Promise<boolean> {
+    const parameters = { session_id: sessionId, owner: escapeText(owner) };
+    return (await this.query(() => this.connection.get(SELECT_OWNED, parameters))) !== undefined;
+  }
+
+  async list(
+    query: ResolvedSessionQuery,
+    now: Instant,
+  ): Promise<readonly (ListedSession | UnreadableEntry)[]> {
     const { connection } = this;
     const { sql, parameters } = listSql(query, now);
     const rows = await this.query(() => connection.all(sql, parameters));
-    return rows.map((row) => listedSession(rowRecord(row, connection.location)));
+    return rows.map((row) => listedEntry(row, query, connection.location));
   }
 
-  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]> {
     const { connection } = this;
     const { sql, parameters } = dueSql(query, now);
     const rows = await this.query(() => connection.all(sql, parameters));
-    return rows.map((row) => ({ sessionId: rowSessionId(row), dueAt: Number(row['due_at']) }));
+    return rows.map((row) => dueEntry(row, connection.location));
   }
 
   /**
@@ -206,6 +214,7 @@ export class SqliteBackend implements SessionBackend {
 }
 
 const SELECT_RECORD = `SELECT ${RECORD_COLUMNS} FROM sessions WHERE session_id = :session_id`;
+const SELECT_OWNED = 'SELECT 1 FROM sessions WHERE session_id = :session_id AND owner = :owner';
 const SELECT_SESSION = `SELECT ${RECORD_COLUMNS}, session_key, head FROM sessions WHERE session_id = :session_id`;
 
 const COLUMNS = `session_id, record_name, incarnation, status, agent_name, parent_id, owner, execution_status, waiting_for,

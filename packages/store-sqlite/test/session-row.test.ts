@@ -57,12 +57,12 @@ const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly f
   {
     what: 'the record of another write with the same number',
     sql: `record = json_set(record, '$.token', 'other')`,
-    found: `record 2.other.${ID} of`,
+    found: `record 2.other.${ID}`,
   },
   {
     what: 'the record of another incarnation',
     sql: `record = json_set(record, '$.incarnation', 'j')`,
-    found: '.j of',
+    found: '.j',
   },
   {
     what: 'the record of another session',
@@ -147,10 +147,28 @@ describe('an unreadable row', () => {
     const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') };
     await expect(store.exists('a')).rejects.toMatchObject(refusal);
     await expect(store.enqueue('a', { id: 'next', content: 1 })).rejects.toMatchObject(refusal);
-    await expect(store.list()).rejects.toMatchObject(refusal);
-    // The workers continue with the other sessions.
-    expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual(['a', 'b']);
+    for (const page of [await store.list(), await store.due()]) {
+      expect(page.sessions.map(({ sessionId }) => sessionId)).toEqual(['b']);
+      expect(page.unreadable).toEqual([{ sessionId: 'a', error: expect.objectContaining(refusal) }]);
+    }
   });
+
+  test.each(['owner', 'status', 'agent_name', 'created_at', 'due_at'])(
+    'a record that its column %s does not repeat is unreadable in lists',
+    async (column) => {
+      await createTwo();
+      await store.enqueue('a', { id: 'item', content: 1 });
+      database.exec(setRow(`${column} = 7`));
+      const owned = await store.list({ owner: '7' });
+      expect(owned.sessions).toEqual([]);
+      expect(owned.unreadable.map(({ sessionId }) => sessionId)).toEqual(column === 'owner' ? ['a'] : []);
+      const page = column === 'due_at' ? await store.due() : await store.list({ agentName: 'tester' });
+      expect(page.sessions.map(({ sessionId }) => sessionId)).not.toContain(
+        column === 'created_at' ? 'a' : '',
+      );
+      await expect(store.load('a')).resolves.toBeInstanceOf(AgentSession);
+    },
+  );
 
   test('a newer format is reported as newer, and a save that would replace it is refused', async () => {
     const created = await store.create(newSession('a'));

@@ -61,6 +61,14 @@ async function remember(): Promise<() => Promise<void>> {
     });
 }
 
+async function corrupt(sessionId: string, change: (record: string) => string): Promise<void> {
+  overFile(path, (database) => {
+    const row = database.prepare('SELECT record FROM sessions WHERE session_id = ?').get(sessionId);
+    const record = change(String(row?.['record']));
+    database.prepare('UPDATE sessions SET record = ? WHERE session_id = ?').run(record, sessionId);
+  });
+}
+
 /** Counts the rows of all tables in the file of the last store. */
 async function countRows(): Promise<number> {
   let count = 0;
@@ -114,7 +122,7 @@ test('each operation executes the statements and values that the table lists', a
 describe.each([
   {
     where: 'in a file',
-    tests: sessionStoreTests({ create: inFile, reopen, remember }).filter((one) => !isOfWire(one)),
+    tests: sessionStoreTests({ create: inFile, reopen, remember, corrupt }).filter((one) => !isOfWire(one)),
   },
   { where: 'in memory', tests: sessionStoreTests({ create: inMemory }).filter((one) => !isOfWire(one)) },
   { where: 'in a file, statement by statement', tests: ofWire },

@@ -199,7 +199,7 @@ const ORDER = ['early', 'B', 'a', 'a\0', 'b', '\ue000', '\u{1f98a}', 'late'];
 
 const paging = [
   storeCase('an empty store has no due sessions', async ({ store }) => {
-    assert.deepEqual(await store.due(), { sessions: [], cursor: undefined });
+    assert.deepEqual(await store.due(), { sessions: [], unreadable: [], cursor: undefined });
   }),
   storeCase('sessions are sorted by the time since which they are due, then by id', async (context) => {
     const { store, clock } = context;

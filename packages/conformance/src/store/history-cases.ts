@@ -33,7 +33,7 @@ async function executionPages(store: SessionStore, limit: number): Promise<Execu
 const executions = [
   storeCase('a session without an execution has had none', async ({ store, created }) => {
     await created('a');
-    assert.deepEqual(await store.executions('a'), { executions: [], cursor: undefined });
+    assert.deepEqual(await store.executions('a'), { executions: [], unreadable: [], cursor: undefined });
   }),
   storeCase('the executions of a session are listed, newest first', async ({ store, created }) => {
     const ids = await afterExecutions(store, await created('a'), 5);

@@ -6,9 +6,10 @@ import type { UngroupedCase } from './store-case.ts';
 
 const order = [
   storeCase('an empty store lists no sessions', async ({ store }) => {
-    assert.deepEqual(await store.list(), { sessions: [], cursor: undefined });
+    assert.deepEqual(await store.list(), { sessions: [], unreadable: [], cursor: undefined });
     assert.deepEqual(await store.list({ order: 'lastActiveAt', status: 'active' }), {
       sessions: [],
+      unreadable: [],
       cursor: undefined,
     });
   }),

@@ -25,6 +25,7 @@ import { replayCases } from './replay-cases.ts';
 import { rowCases } from './row-cases.ts';
 import { sizeCases } from './size-cases.ts';
 import type { SessionStoreCase, SessionStoreGroup, UngroupedCase } from './store-case.ts';
+import { unreadableCases } from './unreadable-cases.ts';
 import { valueCases } from './value-cases.ts';
 import { wholeSaveCases } from './whole-save-cases.ts';
 import { writeCases } from './write-cases.ts';
@@ -46,6 +47,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['owners', [...ownerCases, ...ownershipCases]],
   ['history', historyCases],
   ['inspection', inspectionCases],
+  ['unreadable', unreadableCases],
   ['arguments', argumentCases],
   ['reopening', reopenCases],
   ['sizes', sizeCases],

@@ -73,6 +73,11 @@ export interface StoreAbilities {
   /** Copies the storage of the last store. The returned function restores it. */
   readonly remember?: (() => Promise<SetBack>) | undefined;
   /**
+   * Replaces the stored record of a session of the last store by what the function makes of its JSON text, past the store.
+   * Indexes, content and inbox stay as they are.
+   */
+  readonly corrupt?: ((sessionId: string, change: (record: string) => string) => Promise<void>) | undefined;
+  /**
    * Returns the number of rows, keys or items in the whole storage of the last store, past the store: everything that
    * takes space, also entries of indexes that are keys of their own. Cases compare two readings.
    */
@@ -102,6 +107,7 @@ export const checkStoreHarness = optionsCheck<SessionStoreHarness>('the harness 
   measure: mustBe.function,
   faults: mustBe.objectWith('an object with arm() and disarm()', ['arm', 'disarm']),
   remember: mustBe.function,
+  corrupt: mustBe.function,
   countRows: mustBe.function,
   indexedFilters: mustBe.listOf(`filters of a list: ${LIST_FILTERS.join(', ')}`, (filter) =>
     LIST_FILTERS.some((name) => name === filter),
@@ -128,6 +134,7 @@ export type SessionStoreGroup =
   | 'owners'
   | 'history'
   | 'inspection'
+  | 'unreadable'
   | 'arguments'
   | 'reopening'
   | 'sizes'

@@ -150,7 +150,11 @@ const ids = [
       const absent = { code: 'SESSION_NOT_FOUND' };
       await assert.rejects(store.claim(id, { workerId: 'A', leaseSeconds: 60 }), absent);
       await assert.rejects(store.enqueue(id, { id: 'i', content: null }), absent);
-      assert.deepEqual(await store.list({ parentId: id }), { sessions: [], cursor: undefined });
+      assert.deepEqual(await store.list({ parentId: id }), {
+        sessions: [],
+        unreadable: [],
+        cursor: undefined,
+      });
     }
     assert.equal(await store.exists('\ufffd'), true);
   }),

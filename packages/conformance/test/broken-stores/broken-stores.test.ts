@@ -6,6 +6,7 @@ import { expected } from './failures.ts';
 import { finding } from './finding.ts';
 import { owning } from './owning.ts';
 import { racing } from './racing.ts';
+import { reading } from './reading.ts';
 import { showing } from './showing.ts';
 import { storing } from './storing.ts';
 import { writing } from './writing.ts';
@@ -15,6 +16,7 @@ const defects = Object.keys({
   ...racing,
   ...claiming,
   ...finding,
+  ...reading,
   ...showing,
   ...answering,
   ...storing,

@@ -9,6 +9,7 @@ import { claiming } from './claiming.ts';
 import { finding } from './finding.ts';
 import { owning } from './owning.ts';
 import { racing } from './racing.ts';
+import { reading } from './reading.ts';
 import { showing } from './showing.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 import { storing } from './storing.ts';
@@ -34,7 +35,7 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, showing, answering, storing, owning };
+const GROUPS = { writing, racing, claiming, finding, reading, showing, answering, storing, owning };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
 /** Without effort: the number of defects of each group, and no case that takes seconds. */
 const SAMPLE = 3;

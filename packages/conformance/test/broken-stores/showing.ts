@@ -52,7 +52,7 @@ export const showing: Readonly<Record<string, StoreParts>> = {
         .slice(0, limit),
   }),
   'hides the last revision': store(() => ({
-    revisions: async () => ({ revisions: [], cursor: undefined }),
+    revisions: async () => ({ revisions: [], unreadable: [], cursor: undefined }),
   })),
   'claims a session to inspect it': store((sound) => ({
     inspect: async (id, options) => {

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@holdfast/core';
-import { matchesSessionQuery } from '@holdfast/core/store';
+import { isUnreadableEntry, matchesSessionQuery } from '@holdfast/core/store';
 import type { ResolvedSessionQuery, SavePlan, SessionBackend, SessionRecord } from '@holdfast/core/store';
 import { elementsOf, rowsOf } from '../map-backend.ts';
 import type { Entries, Entry } from '../map-backend.ts';
@@ -87,7 +87,9 @@ export const storing: Readonly<Record<string, StoreParts>> = {
         const filters = [owner, status, agentName, parentId, executionStatus, waitingFor];
         if (filters.every((filter) => filter === undefined)) return backend.list(query, now);
         const all = await backend.list({ ...rest, limit: ALL.limit }, now);
-        return all.filter((session) => matchesSessionQuery(session, query)).slice(0, query.limit + 1);
+        const readable = all.flatMap((entry) => (isUnreadableEntry(entry) ? [] : [entry]));
+        if (readable.length < all.length) return backend.list(query, now);
+        return readable.filter((session) => matchesSessionQuery(session, query)).slice(0, query.limit + 1);
       },
     }),
   },

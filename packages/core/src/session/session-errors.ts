@@ -2,6 +2,11 @@ import type { Instant } from '../clock.ts';
 import { hasErrorCode, HoldfastError } from '../errors.ts';
 import type { SessionRevision } from './session.ts';
 
+/** True for the error of stored data that is damaged, or that a newer release wrote. */
+export function isUnreadableError(error: unknown): boolean {
+  return hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION');
+}
+
 /** The session does not exist, or has expired. */
 export class SessionNotFoundError extends HoldfastError {
   readonly sessionId: string;

@@ -1,4 +1,5 @@
 import type { Instant } from '../clock.ts';
+import type { StateFormatError } from '../errors.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { ExecutionSummary } from './execution-summary.ts';
 import type { LoadOptions, OwnerOptions } from './session-claim.ts';
@@ -11,12 +12,22 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
+/** A row of a page that this release cannot read: it is damaged, or a newer release wrote it. */
+export interface UnreadableRow {
+  /** The index of the execution among all executions of the session, from 0; or the version of the revision. */
+  readonly position: number;
+  /** Its code is `STATE_VERSION` when a newer release wrote the row. */
+  readonly error: StateFormatError;
+}
+
 /** Selects the executions of a session. */
 export interface ExecutionQuery extends LoadOptions, PageQuery {}
 
 /** A page of the executions of a session. */
 export interface ExecutionPage {
   readonly executions: readonly ExecutionSummary[];
+  /** The executions between them that this release cannot read. They count to the limit of the page. */
+  readonly unreadable: readonly UnreadableRow[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }
@@ -40,6 +51,8 @@ export interface KeptRevision {
 /** A page of the revisions of a session. */
 export interface RevisionPage {
   readonly revisions: readonly KeptRevision[];
+  /** The revisions between them that this release cannot read. They count to the limit of the page. */
+  readonly unreadable: readonly UnreadableRow[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }

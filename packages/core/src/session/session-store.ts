@@ -15,6 +15,7 @@ import type {
   RenewOptions,
   SessionClaim,
 } from './session-claim.ts';
+import type { StateFormatError } from '../errors.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';
 import type { FailedWork, WorkFailure } from './work-failure.ts';
@@ -87,9 +88,21 @@ export interface SessionQuery {
   readonly cursor?: string | undefined;
 }
 
+/** A session whose record this release cannot read: the record is damaged, or a newer release wrote it. */
+export interface UnreadableSession {
+  readonly sessionId: string;
+  /** Its code is `STATE_VERSION` when a newer release wrote the record. */
+  readonly error: StateFormatError;
+}
+
 /** A page of the sessions that match a query. */
 export interface SessionPage {
   readonly sessions: readonly ListedSession[];
+  /**
+   * The sessions between them whose records this release cannot read, as far as the index knows that they match. They
+   * count to the limit of the page.
+   */
+  readonly unreadable: readonly UnreadableSession[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }
@@ -116,6 +129,8 @@ export interface DueSession {
 export interface DuePage {
   /** Longest due first. */
   readonly sessions: readonly DueSession[];
+  /** The due sessions between them whose records this release cannot read. They count to the limit of the page. */
+  readonly unreadable: readonly UnreadableSession[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }
@@ -233,19 +248,20 @@ export interface SessionStore {
   loadRevision(sessionId: string, version: number, options?: OwnerOptions): Promise<AgentSession | undefined>;
   /**
    * Deletes a session, also while a worker holds a claim on it. Returns `false` when the session did not exist. Without
-   * a revision, the stores in memory, SQLite and Redis also delete a session whose record is unreadable.
+   * a revision, it also deletes a session whose record is unreadable.
    * @throws SessionConflictError when the store holds another revision.
    */
   delete(sessionId: string, options?: DeleteOptions): Promise<boolean>;
   /**
-   * Returns a page of sessions, newest first.
+   * Returns a page of sessions, newest first. A session whose record is unreadable is in `unreadable`, and the list
+   * continues behind it.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid query, limit or cursor.
    */
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
    * Returns a page of the due sessions, longest due first. An active session is due when its wake-up time has come, its
-   * work is unfinished and unclaimed, its claim has expired, or its inbox holds items. Unreadable sessions are still
-   * listed, so the worker that claims one reports the error and the others are not blocked.
+   * work is unfinished and unclaimed, its claim has expired, or its inbox holds items. A session whose record is
+   * unreadable is in `unreadable`, and does not block the others.
    */
   due(query?: DueQuery): Promise<DuePage>;
   /**

@@ -6,13 +6,14 @@ import type { Shards } from '../shards/shards.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../table/item.ts';
 import type { Item } from '../table/item.ts';
 import {
-  describeSession,
+  hashedIdOf,
   HEADER,
   instantKey,
   instantOf,
   orderKey,
   ownerKey,
   partitionOf,
+  sessionIdOf,
 } from '../table/keys.ts';
 import { fromPayload, parseJson, toPayload } from '../table/payload.ts';
 import { OWNER, SHARD } from '../table/table-definition.ts';
@@ -37,6 +38,7 @@ export async function headerToItem(header: Header, options: IndexOptions, room =
   const texts = {
     pk,
     sk: HEADER,
+    id: hashedIdOf(sessionId),
     rev: recordName(record),
     [SHARD]: await options.shards.shardOf(pk),
     [OWNER]: owner === undefined ? undefined : ownerKey(owner),
@@ -57,12 +59,15 @@ export async function headerToItem(header: Header, options: IndexOptions, room =
  * @throws StateFormatError `STATE_FORMAT` when the item is damaged, `STATE_VERSION` when a newer release has written it
  */
 export async function headerFromItem(item: Item): Promise<Header> {
-  const what = `the header of ${describeSession(item['pk']?.S ?? '')}`;
+  const sessionId = sessionIdOf(item);
+  const what = `the header of session ${JSON.stringify(sessionId)}`;
   const { pk, rev, owner, sweep, payload } = item;
   const context = contextOf({ pk: pk?.S, rev: rev?.S, owner: owner?.S });
   const text = await fromPayload(payload?.B, what, context);
   const [factsLine = '', recordLine = '', head] = text.split('\n');
   const record = readRecord(parseJson(recordLine, what), rev?.S, what);
+  if (partitionOf(record.info.sessionId) !== pk?.S)
+    throw new StateFormatError(what, 'its record', `that of ${JSON.stringify(record.info.sessionId)}`);
   const sweepAt = sweep?.S === undefined ? undefined : readInstant(sweep.S, what);
   return { ...readFacts(parseJson(factsLine, what), what), record, head, sweepAt };
 }

@@ -2,6 +2,7 @@ import { invalidArgument, StateFormatError } from '@holdfast/core';
 import {
   compareDueSessions,
   compareListedSessions,
+  isAfterCursor,
   recordDueAt,
   matchesDueQuery,
   matchesSessionQuery,
@@ -9,12 +10,26 @@ import {
   listedSession,
 } from '@holdfast/core/store';
 import type { Instant, ListedSession } from '@holdfast/core';
-import type { DueSession, ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
+import type {
+  DueSession,
+  ResolvedDueQuery,
+  ResolvedSessionQuery,
+  SessionRecord,
+  UnreadableEntry,
+} from '@holdfast/core/store';
 import { headerFromItem } from '../header/header-item.ts';
 import type { IndexOptions } from '../header/header-item.ts';
 import { shardsOf } from '../shards/generation.ts';
 import type { Item } from '../table/item.ts';
-import { instantKey, instantOf, orderKey, ownerKey, sessionIdOf } from '../table/keys.ts';
+import {
+  HEADER,
+  instantKey,
+  instantOf,
+  orderKey,
+  ownerKey,
+  partitionOf,
+  sessionIdOf,
+} from '../table/keys.ts';
 import { INDEXES, OWNER } from '../table/table-definition.ts';
 import { LAST_KEY } from '../table/table.ts';
 import type { Table } from '../table/table.ts';
@@ -31,11 +46,10 @@ interface Search<T> extends IndexRange {
   readonly count: number;
   /** Returns the result for a session; `undefined` omits the session. */
   readonly pick: (record: SessionRecord) => T | undefined;
-  /**
-   * Returns the result for an unreadable header. If it is absent or returns `undefined`, the search throws the error of
-   * the header.
-   */
-  readonly pickUnreadable?: (entry: IndexEntry) => T | undefined;
+  /** The key that a record has in the index. */
+  readonly keyOf: (record: SessionRecord) => string | undefined;
+  /** Returns the result for an unreadable header with a key; `undefined` omits it. */
+  readonly pickUnreadable: (key: string, found: Omit<UnreadableEntry, 'at'>) => T | undefined;
   readonly compare: (left: T, right: T) => number;
 }
 
@@ -60,7 +74,10 @@ export class SessionIndex {
     this.options = options;
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+  async list(
+    query: ResolvedSessionQuery,
+    now: Instant,
+  ): Promise<readonly (ListedSession | UnreadableEntry)[]> {
     const { order, after, limit, owner, cursor: _, ...filters } = query;
     const index = order === 'lastActiveAt' ? 'active' : 'created';
     if (index === 'active' && !this.options.isActivityListed) {
@@ -69,7 +86,7 @@ export class SessionIndex {
       );
     }
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
-    return this.search<ListedSession>({
+    return this.search<ListedSession | UnreadableEntry>({
       ...(owner === undefined ? { index } : { index: OWNER_INDEX[index], owner: ownerKey(owner) }),
       from: after ? orderKey(-after.at, after.sessionId) : FIRST_KEY,
       to: LAST_KEY,
@@ -79,13 +96,18 @@ export class SessionIndex {
         const listed = listedSession(record);
         return !isExpired(record, now) && matchesSessionQuery(listed, query) ? listed : undefined;
       },
+      keyOf: (record) => orderKey(-listedSession(record)[order], record.info.sessionId),
+      pickUnreadable: (key, found) => {
+        const entry = { ...found, at: 0 - instantOf(key) };
+        return isAfterCursor(entry, query) ? entry : undefined;
+      },
       compare: compareListedSessions(order),
     });
   }
 
-  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]> {
     const { at, after, limit } = query;
-    return this.search<DueSession>({
+    return this.search<DueSession | UnreadableEntry>({
       index: 'due',
       from: after ? orderKey(after.at, after.sessionId) : FIRST_KEY,
       to: `${instantKey(at)}${LAST_KEY}`,
@@ -98,13 +120,22 @@ export class SessionIndex {
           ? session
           : undefined;
       },
-      // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
-      pickUnreadable: ({ pk, key }) => {
-        const sessionId = sessionIdOf(pk);
-        return sessionId === undefined ? undefined : { sessionId, dueAt: instantOf(key) };
+      keyOf: (record) => {
+        const dueAt = recordDueAt(record);
+        return dueAt === undefined ? undefined : orderKey(dueAt, record.info.sessionId);
+      },
+      pickUnreadable: (key, found) => {
+        const entry = { ...found, at: instantOf(key) };
+        return matchesDueQuery(entry, query) ? entry : undefined;
       },
       compare: compareDueSessions,
     });
+  }
+
+  /** Returns whether the header of a session has the key of an owner. */
+  async isOwnedBy(sessionId: string, owner: string): Promise<boolean> {
+    const item = await this.table.get({ pk: partitionOf(sessionId), sk: HEADER });
+    return item?.[OWNER]?.S === ownerKey(owner);
   }
 
   /**
@@ -148,20 +179,21 @@ function isCurrent<T>(item: Item, { key }: IndexEntry, { index, owner }: Search<
   return item[INDEXES[index].range]?.S === key && (owner === undefined || item[OWNER]?.S === owner);
 }
 
+/** Returns the result for a header. A header that is unreadable, or disagrees with its key, must not end the search. */
 async function pickHeader<T>(
-  { pick, pickUnreadable }: Search<T>,
+  { pick, pickUnreadable, keyOf }: Search<T>,
   item: Item,
-  entry: IndexEntry,
+  { key }: IndexEntry,
 ): Promise<T | undefined> {
-  let record: SessionRecord;
+  const sessionId = sessionIdOf(item);
   try {
-    ({ record } = await headerFromItem(item));
+    const { record } = await headerFromItem(item);
+    if (keyOf(record) === key) return pick(record);
+    throw new StateFormatError(`session ${JSON.stringify(sessionId)}`, `the key ${key}`, 'another record');
   } catch (error) {
-    const unreadable = error instanceof StateFormatError ? pickUnreadable?.(entry) : undefined;
-    if (unreadable === undefined) throw error;
-    return unreadable;
+    if (error instanceof StateFormatError) return pickUnreadable(key, { sessionId, error });
+    throw error;
   }
-  return pick(record);
 }
 
 async function* inBatches<T>(values: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {

@@ -1,3 +1,4 @@
+import { StateFormatError } from '@holdfast/core';
 import { recordName } from '@holdfast/core/store';
 import type { Archives } from '../archives/archives.ts';
 import { blobNotePrefix } from '../blobs/blob-keys.ts';
@@ -8,9 +9,10 @@ import type { Header } from '../header/header.ts';
 import type { InboxRemoval } from '../inbox/inbox-removal.ts';
 import { logPrefix, segmentPrefix } from '../log/entry-keys.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
-import { HEADER } from '../table/keys.ts';
+import { HEADER, sessionIdOf } from '../table/keys.ts';
 import type { IncarnationKey } from '../table/keys.ts';
 import { ignoreOutage } from '../table/requests.ts';
+import { LAST_KEY } from '../table/table.ts';
 import type { Table } from '../table/table.ts';
 
 export interface IncarnationRemovalInit {
@@ -63,13 +65,41 @@ export class IncarnationRemoval {
    */
   async deleteSession(pk: string, { record, hasBlobs }: Header): Promise<boolean> {
     if (hasBlobs && this.blobs === undefined) throw blobsRequiredError(record.info.sessionId);
-    const key = { pk, incarnation: record.incarnation };
+    return this.deleteHeader({ pk, incarnation: record.incarnation }, recordName(record));
+  }
+
+  private async deleteHeader(key: IncarnationKey, rev: string): Promise<boolean> {
     await this.writeNote(key);
-    const { isDone, isAmbiguous } = await this.table.compareAndDelete({ pk, sk: HEADER }, recordName(record));
+    const { isDone, isAmbiguous } = await this.table.compareAndDelete({ pk: key.pk, sk: HEADER }, rev);
     // If the header was not deleted, the note stays: another writer may rely on it. `prune` removes it later.
     if (!isDone && !(isAmbiguous && (await this.isWithoutHeader(key)))) return false;
     await ignoreOutage(() => this.deleteItems(key));
     return true;
+  }
+
+  /**
+   * Deletes a session whose header is unreadable. Returns `false` if the session does not exist, or if another
+   * header is stored.
+   * @throws StateFormatError `STATE_FORMAT` for a header without a revision, and as `deleteSession` does
+   */
+  async discardSession(pk: string): Promise<boolean> {
+    const item = await this.table.get({ pk, sk: HEADER });
+    if (item === undefined) return false;
+    const [rev, incarnation] = [item['rev']?.S, incarnationOfHeader(item)];
+    const sessionId = sessionIdOf(item);
+    if (rev === undefined || incarnation === undefined)
+      throw new StateFormatError(`session ${JSON.stringify(sessionId)}`, 'a revision', 'none');
+    const key = { pk, incarnation };
+    // The header cannot tell whether the session has blobs. Their notes do.
+    if (this.blobs === undefined && (await this.hasBlobNotes(key))) throw blobsRequiredError(sessionId);
+    return this.deleteHeader(key, rev);
+  }
+
+  private async hasBlobNotes({ pk, incarnation }: IncarnationKey): Promise<boolean> {
+    const from = blobNotePrefix(incarnation);
+    for await (const items of this.table.itemPages(pk, { from, to: from + LAST_KEY }, { Limit: 1 }))
+      if (items.length > 0) return true;
+    return false;
   }
 
   /** Deletes all items and blobs of an incarnation without a header, and the notes about it. */

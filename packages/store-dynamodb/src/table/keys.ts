@@ -41,16 +41,25 @@ export function ownerKey(owner: string): string {
 }
 
 /** The session id of a partition; `undefined` for a hashed id. */
-export function sessionIdOf(partition: string): string | undefined {
+function plainIdOf(partition: string): string | undefined {
   return partition.startsWith(PLAIN) ? partition.slice(PLAIN.length) : undefined;
 }
 
-/** Describes the session of a partition for error messages. */
-export function describeSession(partition: string): string {
-  const sessionId = sessionIdOf(partition);
-  return sessionId === undefined
-    ? `the session in the partition ${partition}`
-    : `session ${JSON.stringify(sessionId)}`;
+/** The attributes of a header that name its session. */
+interface HeaderKeys {
+  readonly pk?: { readonly S?: string | undefined };
+  readonly id?: { readonly S?: string | undefined };
+}
+
+/** The session id of a header item, whose attribute `id` has an id that the partition has as a hash. */
+export function sessionIdOf({ pk, id }: HeaderKeys): string {
+  const partition = pk?.S ?? '';
+  return plainIdOf(partition) ?? id?.S ?? partition;
+}
+
+/** The attribute `id` of a header; `undefined` when the partition has the id. */
+export function hashedIdOf(sessionId: string): string | undefined {
+  return plainIdOf(partitionOf(sessionId)) === undefined ? sessionId : undefined;
 }
 
 const MAX_INSTANT = Number.MAX_SAFE_INTEGER;

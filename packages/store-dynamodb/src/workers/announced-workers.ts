@@ -1,10 +1,11 @@
 import type { Instant } from '@holdfast/core';
+import { parseSeenWorker } from '@holdfast/core/store';
 import type { SeenWorker } from '@holdfast/core/store';
 import { keyOf } from '../table/item.ts';
 import type { Item } from '../table/item.ts';
 import { instantKey, sha256 } from '../table/keys.ts';
 import type { ItemKey } from '../table/keys.ts';
-import { jsonFromPayload, toPayload } from '../table/payload.ts';
+import { fromPayload, toPayload } from '../table/payload.ts';
 import { LAST_KEY } from '../table/table.ts';
 import type { Table } from '../table/table.ts';
 
@@ -31,11 +32,14 @@ export class AnnouncedWorkers {
     await this.table.put({ pk: { S: key.pk }, sk: { S: key.sk }, rev: { S: instantKey(until) }, payload });
   }
 
-  /** @throws StateFormatError `STATE_FORMAT` when an item is damaged */
+  /** Omits damaged items. */
   async list(now: Instant): Promise<readonly SeenWorker[]> {
     const workers: SeenWorker[] = [];
     for await (const items of this.itemPages()) {
-      for (const item of items) if (isCurrent(item, now)) workers.push(await readWorker(item));
+      for (const item of items) {
+        const worker = isCurrent(item, now) ? await readWorker(item) : undefined;
+        if (worker) workers.push(worker);
+      }
     }
     return workers;
   }
@@ -71,6 +75,7 @@ function isCurrent({ rev }: Item, now: Instant): boolean {
   return (rev?.S ?? '') > instantKey(now);
 }
 
-async function readWorker({ sk, payload }: Item): Promise<SeenWorker> {
-  return (await jsonFromPayload(payload?.B, `the worker ${JSON.stringify(sk?.S)}`)) as SeenWorker;
+async function readWorker({ sk, payload }: Item): Promise<SeenWorker | undefined> {
+  const text = await fromPayload(payload?.B, `the worker ${JSON.stringify(sk?.S)}`).catch(() => undefined);
+  return text === undefined ? undefined : parseSeenWorker(text);
 }

@@ -50,6 +50,7 @@ function testVariant(database: TestDatabase, { options, minBytes, groups }: Vari
     reopen,
     measure: () => database.faults.measure(),
     remember: () => database.remember(table),
+    corrupt: (sessionId, change) => database.corrupt(table, sessionId, change),
     countRows: async () => (await database.countItems(table)) + (await files.keys()).length,
     maxValueBytes: minBytes === undefined ? MAX_VALUE_BYTES : undefined,
     indexedFilters: ['owner'],

@@ -1,5 +1,6 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
+import { fromPayload, toPayload } from '../../src/table/payload.ts';
 import type { ProxiedRequest } from './request-proxy.ts';
 
 export type StoredItem = Record<string, AttributeValue>;
@@ -11,6 +12,18 @@ export async function itemAt(
   Key: StoredItem,
 ): Promise<StoredItem | undefined> {
   return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+}
+
+/** Changes the text of the record in a header. */
+export async function withRecordText(
+  header: StoredItem,
+  change: (record: string) => string,
+): Promise<StoredItem> {
+  const { pk, rev, owner, payload } = header;
+  const context = `${pk?.S}${rev?.S}${owner?.S ?? ''}`;
+  const lines = (await fromPayload(payload?.B, 'the header', context)).split('\n');
+  lines[1] = change(lines[1] ?? '');
+  return { ...header, payload: { B: await toPayload(lines.join('\n'), context) } };
 }
 
 /** The items of a session with a short id. */

@@ -14,6 +14,8 @@ import { DynamoDbServer } from 'test-servers';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { dynamoDbProxy } from './dynamodb-proxy.ts';
 import { RequestProxy } from './request-proxy.ts';
+import { partitionOf } from '../../src/table/keys.ts';
+import { itemAt, withRecordText } from './stored-items.ts';
 import type { StoredItem } from './stored-items.ts';
 
 interface TestDatabaseOptions {
@@ -30,6 +32,8 @@ export interface TestDatabase {
   readonly client: (maxAttempts?: number) => DynamoDBClient;
   /** Copies the items of a table, past the proxy. The returned function restores them. */
   readonly remember: (table: string) => Promise<() => Promise<void>>;
+  /** Changes the text of the record in the header of a session, past the proxy. */
+  readonly corrupt: (table: string, sessionId: string, change: (record: string) => string) => Promise<void>;
   /** Counts the items of a table, past the proxy. */
   readonly countItems: (table: string) => Promise<number>;
   readonly newTable: (options?: TableOptions) => Promise<string>;
@@ -73,6 +77,12 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
       for (const Item of before) await direct.send(new PutItemCommand({ TableName: table, Item }));
     };
   };
+  const corrupt: TestDatabase['corrupt'] = async (table, sessionId, change) => {
+    const direct = clientOf(opened.endpoint ?? '');
+    const header = await itemAt(direct, table, { pk: { S: partitionOf(sessionId) }, sk: { S: 'A' } });
+    const Item = await withRecordText(header ?? {}, change);
+    await direct.send(new PutItemCommand({ TableName: table, Item }));
+  };
   const newTable = async ({ isActivityListed }: TableOptions = {}): Promise<string> => {
     const name = `sessions-${randomUUID()}`;
     await client().send(new CreateTableCommand(tableDefinition(name, { isActivityListed })));
@@ -114,6 +124,7 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     },
     client,
     remember,
+    corrupt,
     countItems: async (table) => (await itemsIn(clientOf(opened.endpoint ?? ''), table)).length,
     newTable,
     async newStore({ maxAttempts, ...options } = {}) {

@@ -1,7 +1,7 @@
 import { StateFormatError } from '@holdfast/core';
 import { isExpired } from '@holdfast/core/store';
 import type { Instant } from '@holdfast/core';
-import type { SessionRecord } from '@holdfast/core/store';
+import type { SessionRecord, UnreadableEntry } from '@holdfast/core/store';
 import type { RedisKeys } from '../layout/redis-keys.ts';
 import { DROP_INDEX_ENTRY } from '../scripts/redis-script.ts';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
@@ -9,12 +9,10 @@ import { readRecord, RECORD_FIELDS } from '../session/hash-fields.ts';
 import type { FieldValues } from '../session/hash-fields.ts';
 import { IndexWalk } from './index-walk.ts';
 import type { IndexEntry } from './index-walk.ts';
-import { scoreIn } from './session-indexes.ts';
+import { instantIn, scoreIn } from './session-indexes.ts';
 import type { IndexRange } from './session-indexes.ts';
 
 const MAX_ENTRIES = 500;
-const UNREADABLE = Symbol('an unreadable record');
-type ReadableRecord = SessionRecord | typeof UNREADABLE;
 
 export interface SessionSearch<T> {
   readonly calls: RedisCalls;
@@ -25,8 +23,8 @@ export interface SessionSearch<T> {
   readonly count: number;
   /** Returns the result for a session; `undefined` omits the session. */
   readonly pick: (record: SessionRecord) => T | undefined;
-  /** Returns the result for an unreadable session. Without this function, an unreadable session is an error. */
-  readonly pickUnreadable?: (sessionId: string, score: number) => T;
+  /** Returns the result for an unreadable session. Without this function, the search omits it. */
+  readonly pickUnreadable?: (entry: UnreadableEntry) => Promise<T | undefined>;
 }
 
 /**
@@ -53,9 +51,12 @@ async function pickEntries<T>(search: SessionSearch<T>, entries: readonly IndexE
   const found: T[] = [];
   const drops: Promise<unknown>[] = [];
   for (const entry of entries) {
-    const record = records.get(String(entry.id));
-    if (record === UNREADABLE) {
-      if (pickUnreadable) found.push(pickUnreadable(String(entry.id), entry.score));
+    const sessionId = String(entry.id);
+    const record = records.get(sessionId);
+    if (record instanceof StateFormatError) {
+      const at = instantIn(entry.score, range.index);
+      const picked = await pickUnreadable?.({ sessionId, at, error: record });
+      if (picked !== undefined) found.push(picked);
     } else if (!record || scoreIn(record, range.index) !== entry.score) {
       drops.push(dropEntry(search, entry, record));
     } else {
@@ -69,22 +70,28 @@ async function pickEntries<T>(search: SessionSearch<T>, entries: readonly IndexE
 
 /** The records of the sessions that exist, by id, with one request for each bucket. */
 async function readRecords(
-  { calls, keys, pickUnreadable }: Pick<SessionSearch<unknown>, 'calls' | 'keys' | 'pickUnreadable'>,
+  { calls, keys }: Pick<SessionSearch<unknown>, 'calls' | 'keys'>,
   entries: readonly IndexEntry[],
-): Promise<ReadonlyMap<string, ReadableRecord>> {
+): Promise<ReadonlyMap<string, SessionRecord | StateFormatError>> {
   const sessionIds = entries.map(({ id }) => String(id));
   const buckets = Map.groupBy(sessionIds, (sessionId) => keys.bucketOf(sessionId));
-  const records = new Map<string, ReadableRecord>();
+  const records = new Map<string, SessionRecord | StateFormatError>();
   const readBucket = async (ids: readonly string[]): Promise<void> => {
     const commands = ids.map((sessionId): ReadCommand => [
       'hmget',
       keys.session(sessionId),
       ...RECORD_FIELDS,
     ]);
-    const replies = await calls.read<readonly FieldValues[]>(commands);
+    const replies = await calls.read<readonly FieldValues[]>(commands).catch(stateFormatError);
+    if (replies instanceof StateFormatError) {
+      // A key has another type, and the error is that of all commands.
+      const [sessionId = '', ...others] = ids;
+      if (others.length === 0) records.set(sessionId, replies);
+      else await Promise.all(ids.map((id) => readBucket([id])));
+      return;
+    }
     for (const [index, sessionId] of ids.entries()) {
-      const values = replies[index] ?? [];
-      const record = pickUnreadable ? readIfReadable(values, sessionId) : readRecord(values, sessionId);
+      const record = recordOrError(replies[index] ?? [], sessionId);
       if (record) records.set(sessionId, record);
     }
   };
@@ -92,13 +99,18 @@ async function readRecords(
   return records;
 }
 
-function readIfReadable(values: FieldValues, sessionId: string): ReadableRecord | undefined {
+function recordOrError(values: FieldValues, sessionId: string): SessionRecord | StateFormatError | undefined {
   try {
     return readRecord(values, sessionId);
   } catch (error) {
-    if (error instanceof StateFormatError) return UNREADABLE;
-    throw error;
+    return stateFormatError(error);
   }
+}
+
+/** Returns a StateFormatError. @throws any other error */
+function stateFormatError(error: unknown): StateFormatError {
+  if (error instanceof StateFormatError) return error;
+  throw error;
 }
 
 /** Wraps `pick` in a function that omits expired sessions. */

@@ -73,6 +73,22 @@ function addListChanges(
   }
 }
 
+/** The instant of a score in an index. */
+export function instantIn(score: number, index: string): Instant {
+  return index === DUE || index === EXPIRY ? score : newestFirst(score);
+}
+
+/** The indexes that hold the sessions of a list: that of its order, and one for each filter. All have the same scores. */
+export function listIndexes(
+  query: Pick<ResolvedSessionQuery, 'order' | keyof typeof FILTERS>,
+): readonly string[] {
+  const filtered = FILTER_NAMES.flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [ORDERS[query.order] + filterName(name, value)];
+  });
+  return [ORDERS[query.order], ...filtered];
+}
+
 /** The value of a filter in a list. */
 function valueIn(record: SessionRecord, name: keyof typeof FILTERS): string | undefined {
   return name === 'waitingFor' ? waitingForOf(record) : record.info[name];

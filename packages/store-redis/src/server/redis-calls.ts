@@ -17,7 +17,7 @@ interface RedisCallsInit {
 /** The time of the server, and the result of the script. */
 type ScriptReply = readonly [seconds: Buffer, microseconds: Buffer, result: unknown];
 /** A command that reads one key. */
-export type ReadCommand = readonly [command: 'hmget', key: string, ...fields: string[]];
+export type ReadCommand = readonly [command: 'hmget' | 'zscore', key: string, ...fields: string[]];
 type ScriptMethod = (args: readonly RedisArgument[]) => Promise<ScriptReply>;
 
 /**

@@ -50,6 +50,7 @@ export function harness(client: () => ServerClient, options: RedisStoreOptions =
     create,
     reopen,
     remember: () => remember(client(), prefix),
+    corrupt: (sessionId, change) => corrupt(client(), prefix, sessionId, change),
     countRows: () => countRows(client(), prefix),
     indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
     maxValueBytes: options.maxValueBytes ?? MAX_VALUE_BYTES,
@@ -70,6 +71,18 @@ async function remember(client: ServerClient, prefix: string): Promise<() => Pro
     for (const key of await keysUnder(client, prefix)) await client.unlink(key);
     for (const [key, dump] of dumps) await client.restore(key, 0, dump);
   };
+}
+
+/** Changes the record in the hash of a session, and keeps its token. */
+async function corrupt(
+  client: ServerClient,
+  prefix: string,
+  sessionId: string,
+  change: (record: string) => string,
+): Promise<void> {
+  const keys = await keysUnder(client, prefix);
+  const key = keys.find((name) => name.endsWith(`:s:${sessionId}`)) ?? '';
+  await client.hset(key, 'r', change((await client.hget(key, 'r')) ?? ''));
 }
 
 /** Counts the fields of hashes, the entries of sorted sets, and the other keys under a prefix. */

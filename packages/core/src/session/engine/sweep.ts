@@ -1,15 +1,20 @@
+import { systemClock } from '../../clock.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import { hasErrorCode } from '../../errors.ts';
-import type { DueSession, SessionStore } from '../session-store.ts';
+import { isUnreadableError } from '../session-errors.ts';
+import type { DuePage, DueSession, SessionStore } from '../session-store.ts';
 import type { ExecutionEngine } from './engine.ts';
+import { UnreadablePauses } from './unreadable-pauses.ts';
 
 /** How a sweep looks for sessions. */
 export interface SweepOptions {
   /** Wakes only sessions that have been due for so many seconds; default 0. */
   readonly dueForSeconds?: number | undefined;
-  /** Seconds in which no sweep wakes the same session again, unless a worker claims or saves it; default 60. */
+  /**
+   * Seconds in which no sweep wakes the same session again, unless a worker claims or saves it; default 60. For an unreadable
+   * session, the first pause of the sweeps of this process, which doubles up to an hour.
+   */
   readonly againAfterSeconds?: number | undefined;
-  /** How many sessions to wake at most; default no limit. */
+  /** How many sessions to wake at most, without unreadable ones; default no limit. */
   readonly limit?: number | undefined;
   /** Ends the sweep before the next session. */
   readonly signal?: AbortSignal | undefined;
@@ -21,7 +26,7 @@ export interface SweepResult {
   readonly woken: number;
   /** Sessions that another sweep woke first, or that are not due any more. */
   readonly skipped: number;
-  /** Sessions that this release cannot read, among those woken: their workers report the error. */
+  /** Sessions that this release cannot read, among those woken: the worker that gets one reports the error. */
   readonly unreadable: number;
 }
 
@@ -33,6 +38,9 @@ const checkOptions = optionsCheck<SweepOptions>('sweep', {
   limit: mustBe.wholeNumber(1),
   signal: mustBe.signal,
 });
+
+/** The pauses of unreadable sessions, by engine. */
+const pausesOf = new WeakMap<object, UnreadablePauses>();
 
 /** The sweeps in progress, by engine and store. */
 const inProgress = new WeakMap<object, Map<SessionStore, Promise<SweepResult>>>();
@@ -68,32 +76,45 @@ async function sweepOnce(
 ): Promise<SweepResult> {
   const { limit = Infinity, againAfterSeconds = 60, signal } = options;
   const result = { woken: 0, skipped: 0, unreadable: 0 };
-  for await (const due of dueSessions(store, options)) {
-    if (signal?.aborted || result.woken >= limit) break;
-    const taken = await takeSession(store, due, againAfterSeconds);
-    if (taken === 'unreadable') result.unreadable++;
-    if (taken === false) result.skipped++;
-    else {
-      await engine.wake(due.sessionId);
-      result.woken++;
+  const pauses = pausesOf.get(engine) ?? new UnreadablePauses();
+  pausesOf.set(engine, pauses);
+  const wakeUnreadable = async (sessionId: string): Promise<void> => {
+    const now = systemClock.now();
+    if (pauses.isPaused(sessionId, now)) return;
+    pauses.begin(sessionId, now, againAfterSeconds);
+    await engine.wake(sessionId);
+    result.unreadable++;
+  };
+  const isOver = (): boolean => signal?.aborted === true || result.woken >= limit;
+  for await (const page of duePages(store, options)) {
+    for (const { sessionId } of page.unreadable) if (!isOver()) await wakeUnreadable(sessionId);
+    for (const due of page.sessions) {
+      if (isOver()) break;
+      const taken = await takeSession(store, due, againAfterSeconds);
+      if (taken === 'unreadable') await wakeUnreadable(due.sessionId);
+      else if (taken) {
+        await engine.wake(due.sessionId);
+        result.woken++;
+      } else result.skipped++;
     }
+    if (isOver()) break;
   }
-  return result;
+  return { ...result, woken: result.woken + result.unreadable };
 }
 
-async function* dueSessions(
+async function* duePages(
   store: SessionStore,
   { dueForSeconds = 0 }: SweepOptions,
-): AsyncGenerator<DueSession, undefined> {
+): AsyncGenerator<DuePage, undefined> {
   let cursor: string | undefined;
   do {
     const page = await store.due({ cursor, limit: 100, dueForSeconds });
-    yield* page.sessions;
+    yield page;
     ({ cursor } = page);
   } while (cursor !== undefined);
 }
 
-/** Takes a due session. No caller can take an unreadable one: each wakes it, and its worker reports the error. */
+/** Takes a due session. No caller can take an unreadable one. */
 export async function takeSession(
   store: SessionStore,
   due: DueSession,
@@ -102,7 +123,7 @@ export async function takeSession(
   try {
     return await store.takeDue(due, seconds);
   } catch (error) {
-    if (hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION')) return 'unreadable';
+    if (isUnreadableError(error)) return 'unreadable';
     throw error;
   }
 }

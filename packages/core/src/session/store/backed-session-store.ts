@@ -1,9 +1,8 @@
 import { checkArgument, MAX_SECONDS, mustBe } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { newId, systemClock } from '../../clock.ts';
-import { hasErrorCode, invalidArgument } from '../../errors.ts';
+import { invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
-import { SessionId } from '../../state/values/ids.ts';
 import { ifMissing, retryWhileOutdated, writeRecord } from './record/write-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import { itemJson } from './record/inbox-items.ts';
@@ -13,8 +12,8 @@ import { isBase, plannedSave } from './content/planned-save.ts';
 import { planSave } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
-import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
-import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
+import { duePage, sessionPage } from './session-lists.ts';
+import { isUnreadableError, SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import type { FailedWork, WorkFailure } from '../work-failure.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import {
@@ -96,10 +95,6 @@ const MAX_ANNOUNCED = 1_000;
 
 /** Stands for a record that exists and is unreadable. */
 const UNREADABLE = Symbol('unreadable');
-
-function isUnreadableRecord(error: unknown): boolean {
-  return hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION');
-}
 
 /**
  * A session store on a database. Each write reads a record, computes the next record with pure functions, and replaces
@@ -325,9 +320,8 @@ export class BackedSessionStore implements SessionStore {
     const { revision, owner } = checkDeleteOptions(options);
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId, owner).catch((error: unknown): typeof UNREADABLE => {
-        if (revision || owner !== undefined || !this.backend.discard || !isUnreadableRecord(error))
-          throw error;
-        return UNREADABLE;
+        if (revision || !this.backend.discard || !isUnreadableError(error)) throw error;
+        return UNREADABLE; // the reader has found it to be the owner's
       });
       if (record === UNREADABLE) return { answer: (await this.backend.discard?.(sessionId)) ?? false };
       if (record === undefined) return { answer: false };
@@ -341,23 +335,11 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async list(query?: SessionQuery): Promise<SessionPage> {
-    const { backend } = this;
-    const resolved = resolveSessionQuery(query);
-    const { order, limit, parentId } = resolved;
-    if (parentId !== undefined && !SessionId.is(parentId)) return { sessions: [], cursor: undefined };
-    const found = await backend.list(resolved, await this.opened.now());
-    const sessions = found.slice(0, limit);
-    const last = sessions.at(-1);
-    return { sessions, cursor: last && found.length > limit ? sessionCursor(last, order) : undefined };
+    return sessionPage(this.opened, query);
   }
 
   async due(query?: DueQuery): Promise<DuePage> {
-    const now = await this.opened.now();
-    const resolved = resolveDueQuery(query, now);
-    const found = await this.backend.due(resolved, now);
-    const sessions = found.slice(0, resolved.limit);
-    const last = sessions.at(-1);
-    return { sessions, cursor: last && found.length > resolved.limit ? dueCursor(last) : undefined };
+    return duePage(this.opened, query);
   }
 
   async takeDue(session: DueSession, seconds: number): Promise<boolean> {

@@ -5,8 +5,8 @@ import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './record/inbox-i
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
-import type { ReadSession, StoredSession } from './session-backend.ts';
-import { SessionNotFoundError } from '../session-errors.ts';
+import type { ReadSession, SessionBackend, StoredSession } from './session-backend.ts';
+import { isUnreadableError, SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import { hasSameContent, isExpired, isOwnedBy, recordName } from './record/session-record.ts';
 import type { InboxItemRef, InboxPage, LoadOptions } from '../session-claim.ts';
@@ -38,8 +38,7 @@ export class BackendReader {
 
   /** Returns the record of a session; `undefined` when it is the session of another owner than the one given. */
   async record(sessionId: string, owner?: string): Promise<SessionRecord | undefined> {
-    const { backend } = this.opened;
-    const record = SessionId.is(sessionId) ? await backend.readRecord(sessionId) : undefined;
+    const record = await this.find(sessionId, owner, (backend) => backend.readRecord(sessionId));
     if (record === undefined || !isOwnedBy(record, owner)) return undefined;
     return isExpired(record, await this.opened.now()) ? undefined : record;
   }
@@ -59,8 +58,7 @@ export class BackendReader {
 
   /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
   async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
-    const { backend } = this.opened;
-    const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
+    const stored = await this.find(sessionId, owner, (backend) => backend.readSession(sessionId));
     if (stored === undefined || !isOwnedBy(stored.record, owner)) return undefined;
     return isExpired(stored.record, await this.opened.now()) ? undefined : stored;
   }
@@ -116,13 +114,27 @@ export class BackendReader {
     owner: string | undefined,
     needsContent: (record: SessionRecord) => boolean,
   ): Promise<ReadSession | undefined> {
-    if (!SessionId.is(sessionId)) return undefined;
-    const found = await this.readSessionIf(
-      sessionId,
-      (record) => isOwnedBy(record, owner) && needsContent(record),
-    );
+    const needs = (record: SessionRecord): boolean => isOwnedBy(record, owner) && needsContent(record);
+    const found = await this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
     if (found === undefined || !isOwnedBy(found.record, owner)) return undefined;
     return isExpired(found.record, await this.opened.now()) ? undefined : found;
+  }
+
+  /** Reads a session. An unreadable session of another owner than the one given does not exist. */
+  private async find<T>(
+    sessionId: string,
+    owner: string | undefined,
+    read: (backend: SessionBackend) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const { backend } = this.opened;
+    if (!SessionId.is(sessionId)) return undefined;
+    try {
+      return await read(backend);
+    } catch (error) {
+      const isHidden = owner !== undefined && isUnreadableError(error);
+      if (isHidden && (await backend.isOwnedBy?.(sessionId, owner)) !== true) return undefined;
+      throw error;
+    }
   }
 
   private async readSessionIf(

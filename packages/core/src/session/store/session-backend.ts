@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { SessionContent, SavePlan } from './content/session-content.ts';
-import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
+import type { ResolvedDueQuery, ResolvedSessionQuery, UnreadableEntry } from './session-query.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, StoreCapabilities } from '../session-store.ts';
@@ -135,18 +135,24 @@ export interface SessionBackend {
    */
   discard?(sessionId: string): Promise<boolean>;
   /**
-   * Returns the first `limit + 1` sessions that match, in the order of `compareListedSessions`, without those that have
-   * expired at `now`.
+   * Returns whether a session belongs to an owner, by the index: its record is unreadable. Without this method, such a
+   * session does not exist for its owner.
    */
-  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
+  isOwnedBy?(sessionId: string, owner: string): Promise<boolean>;
+  /**
+   * Returns the first `limit + 1` sessions that match, in the order of `compareListedSessions`, without those that have
+   * expired at `now`. A session whose record is unreadable, or disagrees with its index entry, is an `UnreadableEntry`: it
+   * must not end the list. The index decides whether it matches. It must not match a filter that the index cannot check.
+   */
+  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly (ListedSession | UnreadableEntry)[]>;
   /**
    * Returns the first `limit + 1` sessions whose `dueAt` is not after `at`, in the order of `compareDueSessions`,
-   * without expired ones.
+   * without expired ones. Unreadable sessions are in it as they are in `list`.
    */
-  due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
+  due(query: ResolvedDueQuery, now: Instant): Promise<readonly (DueSession | UnreadableEntry)[]>;
   /** Stores what a worker announces, until the instant `until`; removes the worker when it is in the past. */
   announce(worker: SeenWorker, until: Instant): Promise<void>;
-  /** Returns the announced workers whose `until` is after `now`, in any order. */
+  /** Returns the announced workers whose `until` is after `now`, in any order. It omits unreadable announcements. */
   workers(now: Instant): Promise<readonly SeenWorker[]>;
   /** Removes at most `limit` sessions that have expired at `now`, and returns how many it removed. */
   prune(now: Instant, limit: number): Promise<number>;

@@ -1,14 +1,21 @@
 import { DocumentReader } from '../../document.ts';
+import { StateFormatError } from '../../errors.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
 import type { AgentSession, EndedExecution } from '../session.ts';
 import type { OwnerOptions } from '../session-claim.ts';
-import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
+import type {
+  ExecutionPage,
+  ExecutionQuery,
+  RevisionPage,
+  RevisionQuery,
+  UnreadableRow,
+} from '../session-pages.ts';
 import type { BackendReader } from './backend-reader.ts';
 import type { SavedParts } from './content/kept-revisions.ts';
 import { lastRevision, readRevision, revisionChange, REVISIONS } from './content/kept-revisions.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
-import type { ArchiveChange } from './session-backend.ts';
+import type { ArchiveChange, StoredItem } from './session-backend.ts';
 import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';
 import { retryWhileOutdated } from './record/write-record.ts';
@@ -79,11 +86,11 @@ export class SessionHistory {
   /** Returns a page of the ended executions before an index, newest first. */
   private async endedExecutions(record: SessionRecord, to: number, limit: number): Promise<ExecutionPage> {
     const from = Math.max(0, to - limit);
-    const texts = await this.entries(record, EXECUTIONS, from, to);
-    const executions = texts
-      .toReversed()
-      .map((text) => DocumentReader.read(parsePart(text, 'an execution'), readExecutionSummary));
-    return { executions, cursor: from > 0 ? String(from) : undefined };
+    const entries = await this.entries(record, EXECUTIONS, from, to);
+    const { rows: executions, unreadable } = readRows(entries.toReversed(), (text) =>
+      DocumentReader.read(parsePart(text, 'an execution'), readExecutionSummary),
+    );
+    return { executions, unreadable, cursor: from > 0 ? String(from) : undefined };
   }
 
   async revisions(
@@ -92,12 +99,15 @@ export class SessionHistory {
   ): Promise<RevisionPage> {
     const record = await this.reader.recordOrThrow(sessionId, owner);
     const { firstRevision, info } = record;
-    if (firstRevision === undefined) return { revisions: [lastRevision(record)], cursor: undefined };
+    if (firstRevision === undefined)
+      return { revisions: [lastRevision(record)], unreadable: [], cursor: undefined };
     const to = Math.min(positionIn(cursor) ?? Infinity, info.version + 1);
     const from = Math.max(firstRevision, to - limit);
-    const found = (await this.entries(record, REVISIONS, from, to)).map(readRevision);
+    const entries = await this.entries(record, REVISIONS, from, to);
+    const { rows, unreadable } = readRows(entries.toReversed(), readRevision);
     return {
-      revisions: found.toReversed().map(({ shown }) => shown),
+      revisions: rows.map(({ shown }) => shown),
+      unreadable,
       cursor: from > firstRevision ? String(from) : undefined,
     };
   }
@@ -117,7 +127,8 @@ export class SessionHistory {
     if (version === record.info.version) return restoreSession(content, record.info, record.incarnation);
     const isKept = version >= (record.firstRevision ?? Infinity) && version < record.info.version;
     if (!isKept) return undefined;
-    const later = (await this.entries(record, REVISIONS, version, record.info.version + 1)).map(readRevision);
+    const entries = await this.entries(record, REVISIONS, version, record.info.version + 1);
+    const later = entries.map(({ json }) => readRevision(json));
     const [at, ...undone] = later;
     if (at?.shown.version !== version || later.length !== record.info.version + 1 - version) return undefined;
     let earlier = content;
@@ -133,12 +144,29 @@ export class SessionHistory {
     archive: string,
     from: number,
     to: number,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly StoredItem[]> {
     if (to <= from) return [];
     const range = { from, to, limit: to - from };
-    const items = await this.opened.backend.readArchive(info.sessionId, incarnation, archive, range);
-    return items.map(({ json }) => json);
+    return this.opened.backend.readArchive(info.sessionId, incarnation, archive, range);
   }
+}
+
+/** Reads the entries of a page. An unreadable entry must not end the page. */
+function readRows<T>(
+  entries: readonly StoredItem[],
+  read: (text: string) => T,
+): { readonly rows: readonly T[]; readonly unreadable: readonly UnreadableRow[] } {
+  const rows: T[] = [];
+  const unreadable: UnreadableRow[] = [];
+  for (const { position, json } of entries) {
+    try {
+      rows.push(read(json));
+    } catch (error) {
+      if (!(error instanceof StateFormatError)) throw error;
+      unreadable.push({ position, error });
+    }
+  }
+  return { rows, unreadable };
 }
 
 /** The position that a cursor names; `undefined` without a cursor. */

@@ -1,6 +1,7 @@
 import type { ArgumentCheck } from '../../arguments.ts';
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
+import type { StateFormatError } from '../../errors.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import { EXECUTION_STATUSES } from '../../state/execution/status.ts';
 import { WAITING_TYPES } from '../../state/execution/waiting.ts';
@@ -27,6 +28,15 @@ export interface ResolvedDueQuery {
   readonly at: Instant;
   readonly limit: number;
   readonly after: CursorPosition | undefined;
+}
+
+/** A session of a list or of the due sessions whose record the backend cannot read. */
+export interface UnreadableEntry {
+  readonly sessionId: string;
+  /** The instant by which the index orders the session. */
+  readonly at: Instant;
+  /** Names the session. Its code is `STATE_VERSION` when a newer release wrote the record. */
+  readonly error: StateFormatError;
 }
 
 const MAX_LIMIT = 100;
@@ -97,34 +107,59 @@ export function matchesSessionQuery(info: ListedSession, query: ResolvedSessionQ
   );
 }
 
+/** True for a session of a list whose record the backend could not read. */
+export function isUnreadableEntry(entry: object): entry is UnreadableEntry {
+  return 'error' in entry;
+}
+
 /** Compares due sessions: longest due first, then by id, by code point. For stores. */
-export function compareDueSessions(left: DueSession, right: DueSession): number {
-  return left.dueAt - right.dueAt || compareSessionIds(left.sessionId, right.sessionId);
+export function compareDueSessions(
+  left: DueSession | UnreadableEntry,
+  right: DueSession | UnreadableEntry,
+): number {
+  return dueInstant(left) - dueInstant(right) || compareSessionIds(left.sessionId, right.sessionId);
+}
+
+function dueInstant(entry: DueSession | UnreadableEntry): Instant {
+  return isUnreadableEntry(entry) ? entry.at : entry.dueAt;
 }
 
 /** True when the session is due at `at` and comes after the end of the previous page. For stores. */
-export function matchesDueQuery(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
+export function matchesDueQuery(
+  session: DueSession | UnreadableEntry,
+  { at, after }: ResolvedDueQuery,
+): boolean {
   const isBehind =
     after === undefined || compareDueSessions({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
-  return isBehind && session.dueAt <= at;
+  return isBehind && dueInstant(session) <= at;
 }
 
 /** Returns the cursor of a page of due sessions that ended with this session. For stores. */
-export function dueCursor({ dueAt, sessionId }: DueSession): string {
-  return JSON.stringify(['dueAt', dueAt, sessionId]);
+export function dueCursor(session: DueSession | UnreadableEntry): string {
+  return JSON.stringify(['dueAt', dueInstant(session), session.sessionId]);
 }
 
 /** Returns a comparison of listed sessions: newest first, then by id, by code point. For stores. */
 export function compareListedSessions(
   order: SessionOrder,
-): (left: ListedSession, right: ListedSession) => number {
-  return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
+): (left: ListedSession | UnreadableEntry, right: ListedSession | UnreadableEntry) => number {
+  return (left, right) =>
+    listInstant(right, order) - listInstant(left, order) ||
+    compareSessionIds(left.sessionId, right.sessionId);
+}
+
+function listInstant(entry: ListedSession | UnreadableEntry, order: SessionOrder): Instant {
+  return isUnreadableEntry(entry) ? entry.at : entry[order];
 }
 
 /** True when the session comes after the end of the previous page. For stores. */
-export function isAfterCursor(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
-  if (after === undefined || info[order] < after.at) return true;
-  return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
+export function isAfterCursor(
+  entry: ListedSession | UnreadableEntry,
+  { order, after }: Pick<ResolvedSessionQuery, 'order' | 'after'>,
+): boolean {
+  const at = listInstant(entry, order);
+  if (after === undefined || at < after.at) return true;
+  return at === after.at && compareSessionIds(entry.sessionId, after.sessionId) > 0;
 }
 
 /** Compares by code point. This is the order of UTF-8 bytes, by which databases compare. */
@@ -146,8 +181,8 @@ function codePointRank(unit: number): number {
 }
 
 /** Returns the cursor of a page that ended with this session. For stores. */
-export function sessionCursor(info: ListedSession, order: SessionOrder): string {
-  return JSON.stringify([order, info[order], info.sessionId]);
+export function sessionCursor(entry: ListedSession | UnreadableEntry, order: SessionOrder): string {
+  return JSON.stringify([order, listInstant(entry, order), entry.sessionId]);
 }
 
 function openCursor(cursor: string, order: string): CursorPosition {

@@ -62,7 +62,8 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
 
 async function listOwned(store: SessionStore, query: SessionQuery = {}, owner: string): Promise<SessionPage> {
   resolveSessionQuery(query); // an invalid query is an error even if no session can match it
-  if (query.owner !== undefined && query.owner !== owner) return { sessions: [], cursor: undefined };
+  if (query.owner !== undefined && query.owner !== owner)
+    return { sessions: [], unreadable: [], cursor: undefined };
   return store.list({ ...query, owner });
 }
 

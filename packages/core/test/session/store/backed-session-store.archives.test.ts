@@ -68,7 +68,12 @@ describe('kept revisions', () => {
     const session = await store.create(newSession());
     await store.save(session.withDescription({ title: 'Title' }), { base: session });
     backend.isDamaged = true;
-    await expect(store.revisions(sessionId)).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    const { revisions, unreadable } = await store.revisions(sessionId);
+    expect(revisions).toEqual([]);
+    expect(unreadable).toMatchObject([
+      { position: 2, error: { code: 'STATE_FORMAT' } },
+      { position: 1, error: { code: 'STATE_FORMAT' } },
+    ]);
     await expect(store.loadRevision(sessionId, 1)).rejects.toMatchObject({ code: 'STATE_FORMAT' });
   });
 });

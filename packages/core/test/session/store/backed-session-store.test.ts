@@ -76,5 +76,5 @@ test('the pages of executions end for a cursor behind the last execution too', a
   const store = new MemorySessionStore();
   await store.create(AgentSession.create({ sessionId: 'a', definition: { name: 'tester' } }));
   const page = await store.executions('a', { cursor: '99999999999' });
-  expect(page).toEqual({ executions: [], cursor: undefined });
+  expect(page).toEqual({ executions: [], unreadable: [], cursor: undefined });
 });

@@ -75,11 +75,25 @@ describe('executions', () => {
     expect([executions.map(({ executionId }) => executionId), cursor]).toEqual([ids.slice(0, 1), '1']);
   });
 
-  test('that are unreadable are reported as such', async () => {
-    const { store, backend } = await withExecutions(3);
+  test('that are unreadable are reported as such, and the pages continue behind them', async () => {
+    const { store, backend } = await withExecutions(5);
+    const whole = await store.executions('a');
     for (const json of ['', '{}', 'null', '{"executionId":1}']) {
-      backend.damage = (items) => items.map((item) => ({ ...item, json }));
-      await expect(store.executions('a')).rejects.toThrow(unreadable);
+      const isDamaged = (position: number): boolean => position === 1 || position === 2;
+      backend.damage = (items) => items.map((item) => (isDamaged(item.position) ? { ...item, json } : item));
+      const first = await store.executions('a', { limit: 2 });
+      const damaged = await store.executions('a', { limit: 2, cursor: first.cursor });
+      const last = await store.executions('a', { limit: 2, cursor: damaged.cursor });
+      expect([...first.executions, ...last.executions]).toEqual(
+        whole.executions.filter((_, index) => !isDamaged(4 - index)),
+      );
+      expect(damaged).toMatchObject({
+        executions: [],
+        unreadable: [
+          { position: 2, error: unreadable },
+          { position: 1, error: unreadable },
+        ],
+      });
     }
   });
 });
@@ -113,7 +127,11 @@ describe('revisions', () => {
     }
     backend.damage = (items) => items.map((item) => ({ ...item, json: '{}' }));
     await expect(store.loadRevision('a', 1)).rejects.toThrow(unreadable);
-    await expect(store.revisions('a')).rejects.toThrow(unreadable);
+    expect(await store.revisions('a', { limit: 2 })).toMatchObject({
+      revisions: [],
+      unreadable: [{ position: 5 }, { position: 4 }],
+      cursor: '4',
+    });
   });
 
   test('of versions that were never kept are not there', async () => {

@@ -9,6 +9,7 @@ import type { LaneLimits } from '../queue/lane-turns.ts';
 import { MemoryWakeUps } from '../queue/memory-wake-ups.ts';
 import { NextInstants } from './next-instants.ts';
 import { takeSession } from '../sweep.ts';
+import { UnreadablePauses } from '../unreadable-pauses.ts';
 import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '../queue/wake-up-queue.ts';
 
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
@@ -47,8 +48,8 @@ export class DueSessions implements WakeUpQueue {
   private readonly locked = new Map<string, Instant>();
   /** The locked sessions that were woken, or due again: an item may have come after the end of their advance. */
   private readonly again = new Set<string>();
-  /** Unreadable sessions, which no worker can take, and until when they are passed over. */
-  private readonly unreadable = new Map<string, Instant>();
+  /** Unreadable sessions, which no worker can take. */
+  private readonly unreadable = new UnreadablePauses();
   private mustLook = true;
   /** The next page to read, when no session of this page could start. */
   private cursor: string | undefined;
@@ -158,16 +159,17 @@ export class DueSessions implements WakeUpQueue {
     this.mustLook = false;
     this.pollAt = clock.now() + pollSeconds * 1_000 * jitterOf(newId(clock));
     try {
-      const { sessions, cursor } = await store.due({ cursor: this.cursor, limit: PAGE });
+      const { sessions, unreadable, cursor } = await store.due({ cursor: this.cursor, limit: PAGE });
       if (!this.mustLook) this.cursor = cursor;
-      this.pages++;
+      if (sessions.length > 0) this.pages++; // pages of unreadable sessions do not end the look
       this.wins = 0;
       this.losses = 0;
       const now = clock.now();
       this.instants.removeUntil(now);
-      for (const [sessionId, until] of this.unreadable) if (until <= now) this.unreadable.delete(sessionId);
       if (sessions.length === 0) this.hasRivals = false;
-      await this.turns.add(this.inOrder(sessions).flatMap((due) => this.candidateOf(due, now)));
+      const last = unreadable.map(({ sessionId }) => ({ sessionId, dueAt: now }));
+      const inOrder = [...this.inOrder(sessions), ...last];
+      await this.turns.add(inOrder.flatMap((due) => this.candidateOf(due, now)));
     } catch (error) {
       this.mustLook = true;
       throw error;
@@ -185,7 +187,7 @@ export class DueSessions implements WakeUpQueue {
   private candidateOf(due: DueSession, now: Instant): readonly WakeUp[] {
     const { sessionId, dueAt } = due;
     if (this.locked.has(sessionId)) this.again.add(sessionId);
-    if (this.locked.has(sessionId) || this.unreadable.has(sessionId)) return [];
+    if (this.locked.has(sessionId) || this.unreadable.isPaused(sessionId, now)) return [];
     this.candidates.set(sessionId, { due });
     return [{ sessionId, at: Math.min(dueAt, now), ...this.schedules.get(sessionId) }];
   }
@@ -226,7 +228,7 @@ export class DueSessions implements WakeUpQueue {
     const { due } = candidate;
     const taken = await takeSession(store, due, againAfterSeconds);
     const until = now + againAfterSeconds * 1_000;
-    if (taken === 'unreadable') this.unreadable.set(due.sessionId, until);
+    if (taken === 'unreadable') this.unreadable.begin(due.sessionId, now, againAfterSeconds);
     if (taken === false) this.lose();
     else this.wins++;
     return taken === false ? undefined : until;

@@ -1,4 +1,5 @@
 import type { Read } from '../../../document.ts';
+import { hasErrorCode, StateFormatError } from '../../../errors.ts';
 import {
   DocumentReader,
   readAmount,
@@ -22,6 +23,32 @@ export function readSessionRecord(json: unknown): SessionRecord {
     const record = readRecord(reader, value);
     return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
   });
+}
+
+/**
+ * Reads the record of a session from the text that a store saved. `where` names the session in errors.
+ * @throws StateFormatError for an invalid record and for that of another session; `STATE_VERSION` when a newer release
+ * wrote the record.
+ */
+export function parseSessionRecord(
+  text: string,
+  sessionId: string,
+  where = `session ${JSON.stringify(sessionId)}`,
+): SessionRecord {
+  const record = withPlace(where, () => readSessionRecord(JSON.parse(text)));
+  if (record.info.sessionId === sessionId) return record;
+  throw new StateFormatError(where, 'its record', `that of ${JSON.stringify(record.info.sessionId)}`);
+}
+
+function withPlace<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    const expected = 'a record that this release can read';
+    throw new StateFormatError(where, expected, error.message, { code, cause: error });
+  }
 }
 
 const readMoment = shapeReader({ at: readInstant });

@@ -1,0 +1,4 @@
+import { testDefects } from './failures.ts';
+import { reading } from './reading.ts';
+
+testDefects(reading);

@@ -1,0 +1,52 @@
+import { SessionId } from '../../state/values/ids.ts';
+import type { DuePage, DueQuery, SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
+import type { OpenBackend } from './open-backend.ts';
+import type { UnreadableEntry } from './session-query.ts';
+import {
+  dueCursor,
+  isUnreadableEntry,
+  resolveDueQuery,
+  resolveSessionQuery,
+  sessionCursor,
+} from './session-query.ts';
+
+const NO_SESSIONS: SessionPage = Object.freeze({ sessions: [], unreadable: [], cursor: undefined });
+
+/** Returns a page of the sessions that match a query. @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export async function sessionPage(
+  opened: OpenBackend,
+  query: SessionQuery | undefined,
+): Promise<SessionPage> {
+  const { backend } = opened;
+  const resolved = resolveSessionQuery(query);
+  const { order, limit, parentId } = resolved;
+  if (parentId !== undefined && !SessionId.is(parentId)) return NO_SESSIONS;
+  const found = await backend.list(resolved, await opened.now());
+  return pageOf(found, limit, (last) => sessionCursor(last, order));
+}
+
+/** Returns a page of the due sessions. @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export async function duePage(opened: OpenBackend, query: DueQuery | undefined): Promise<DuePage> {
+  const now = await opened.now();
+  const resolved = resolveDueQuery(query, now);
+  return pageOf(await opened.backend.due(resolved, now), resolved.limit, dueCursor);
+}
+
+/** Returns a page of the entries that a backend found, of which it returned one more than the limit if others follow. */
+function pageOf<T extends object>(
+  found: readonly (T | UnreadableEntry)[],
+  limit: number,
+  cursorOf: (last: T | UnreadableEntry) => string,
+): {
+  readonly sessions: readonly T[];
+  readonly unreadable: readonly UnreadableSession[];
+  readonly cursor: string | undefined;
+} {
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  return {
+    sessions: entries.filter((entry): entry is T => !isUnreadableEntry(entry)),
+    unreadable: entries.filter(isUnreadableEntry).map(({ sessionId, error }) => ({ sessionId, error })),
+    cursor: last && found.length > limit ? cursorOf(last) : undefined,
+  };
+}
