@@ -63,6 +63,6 @@ export type { ToolResultInit } from './loop/tools/tool-result.ts';
 export type { ModelOutputOptions } from './loop/tools/definition/tool-types.ts';
 export { providerTool } from './loop/tools/definition/provider-tool.ts';
 export type { ProviderToolInit } from './loop/tools/definition/provider-tool.ts';
-export { toJsonObject, toJsonValue } from './json.ts';
+export { roundedInteger, toJsonObject, toJsonValue } from './json.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

@@ -180,3 +180,63 @@ export function tryFreezeJson(value: unknown, levels = MAX_NESTING): boolean {
   Object.freeze(value);
   return true;
 }
+
+/** Digits that every double holds. A longer whole number can lose some. */
+const SAFE_DIGITS = 15;
+/** Digits of the largest double. */
+const MAX_DIGITS = 309;
+
+/**
+ * Returns the first whole number of a JSON text that `JSON.parse` would round, with the digits of the text; `undefined` for
+ * a text without such a number. Other programs write them, for example as ids: JavaScript holds whole numbers up to 2^53.
+ * `JSON.stringify` never writes them.
+ */
+export function roundedInteger(text: string): string | undefined {
+  return hasLongNumber(text) ? firstRoundedInteger(text) : undefined;
+}
+
+/** True when 16 digits follow one another, inside of strings too. It reads every sixteenth position, which such digits cross. */
+function hasLongNumber(text: string): boolean {
+  for (let at = SAFE_DIGITS; at < text.length; at += SAFE_DIGITS + 1) {
+    if (!isDigitAt(text, at)) continue;
+    let [start, end] = [at, at + 1];
+    while (isDigitAt(text, start - 1)) start--;
+    while (isDigitAt(text, end)) end++;
+    if (end - start > SAFE_DIGITS) return true;
+  }
+  return false;
+}
+
+/** Reads the text once. Outside of strings, a number begins with the first digit. */
+function firstRoundedInteger(text: string): string | undefined {
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') at = endOfString(text, at);
+    else if (isDigitAt(text, at)) {
+      const start = at;
+      while (isDigitAt(text, at + 1) || '.eE+-'.includes(text[at + 1] ?? ' ')) at++;
+      const number = text.slice(start, at + 1);
+      if (isRounded(number)) return text[start - 1] === '-' ? `-${number}` : number;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the position of the quotation mark that ends a string. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+/** True for the digits of a whole number that `JSON.stringify` would not write again. */
+function isRounded(number: string): boolean {
+  if (number.length <= SAFE_DIGITS || !/^\d+$/.test(number)) return false;
+  if (number.length > MAX_DIGITS) return true;
+  const value = Number(number);
+  return String(value) !== number && (value === Infinity || BigInt(value) !== BigInt(number));
+}
+
+function isDigitAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
+}

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentState, hasErrorCode, HoldfastError, StateFormatError } from '@holdfast/core';
-import { toJsonObject, toJsonValue } from '@holdfast/core/driver';
+import { roundedInteger, toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import { cases } from '../../../vitest.properties.ts';
 import { expectDeeplyFrozen, jsonValues } from './support/arbitraries.ts';
 
@@ -175,4 +175,87 @@ describe('errors', () => {
     [null, false],
     ['NOT_JSON', false],
   ])('%o has the code: %s', ([error, has]) => expect(hasErrorCode(error, 'NOT_JSON')).toBe(has));
+});
+
+describe('a whole number that JSON.parse would round', () => {
+  const rounded = [
+    '9007199254740993',
+    '-9007199254740993',
+    '12345678901234567890',
+    '1'.repeat(400),
+    '9'.repeat(309),
+  ];
+  test.each(rounded)('is found wherever it stands: %s', (number) => {
+    for (const text of [
+      number,
+      ` ${number} `,
+      `{"a":[1,${number}]}`,
+      `["\\"","${'0'.repeat(20)}",${number},2]`,
+    ])
+      expect(roundedInteger(text)).toBe(number);
+    for (let space = 0; space < 20; space++)
+      expect(roundedInteger(`[1,${' '.repeat(space)}${number},3]`)).toBe(number);
+  });
+
+  const others = [
+    '9007199254740992',
+    '-9007199254740991',
+    '1152921504606846976',
+    '12345678901234567000',
+    '0.1234567890123456789',
+    '52.520006599999998',
+    '12345678901234567890.5',
+    '1234567890123456789e2',
+    '1e21',
+    '0',
+    '"12345678901234567890"',
+    '{"12345678901234567890":"\\\\"}',
+    '["a\\"12345678901234567890"]',
+    '',
+  ];
+  test.each(others)('is not %s', (text) => {
+    expect(roundedInteger(text)).toBeUndefined();
+  });
+
+  test('is in no text that JSON.stringify wrote', () => {
+    const whole = fc
+      .double({ noNaN: true })
+      .map((value) => (Math.abs(value) < 1e25 ? Math.trunc(value) : value));
+    fc.assert(
+      fc.property(fc.oneof(jsonValues, fc.array(whole), fc.bigInt().map(Number)), (value) => {
+        expect(roundedInteger(JSON.stringify(value))).toBeUndefined();
+      }),
+      runs,
+    );
+  });
+
+  test('is found exactly when parsing and writing changes the digits', () => {
+    const digits = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n });
+    fc.assert(
+      fc.property(digits, (value) => {
+        const number = Number(value);
+        const isSame = String(number) === String(value) || BigInt(number) === value;
+        expect(roundedInteger(`{"a":"x","b":${value}}`)).toBe(isSame ? undefined : String(value));
+      }),
+      runs,
+    );
+  });
+
+  test('takes time in proportion to the text', () => {
+    const texts = (size: number): readonly string[] => [
+      '1'.repeat(size),
+      `"${'\\"'.repeat(size / 2)}"`,
+      `["${'1'.repeat(size)}",12345678901234567890]`,
+      `[${'123456789012345,'.repeat(size / 16)}1]`,
+    ];
+    const secondsFor = (text: string): number => {
+      const start = performance.now();
+      for (let run = 0; run < 3; run++) roundedInteger(text);
+      return performance.now() - start;
+    };
+    for (const [index, text] of texts(1 << 20).entries()) {
+      const small = Math.min(...[1, 2, 3].map(() => secondsFor(texts(1 << 18)[index] ?? '')));
+      expect(Math.min(...[1, 2, 3].map(() => secondsFor(text)))).toBeLessThan(Math.max(50, small * 12));
+    }
+  });
 });

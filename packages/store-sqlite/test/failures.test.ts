@@ -51,6 +51,20 @@ describe('a file', () => {
   });
 });
 
+test('a stored whole number that would be rounded is refused, and stays as it is', async () => {
+  const path = newFile();
+  const store = await openStore(path);
+  await store.create(withFact(newSession('a'), 'order', 4_711));
+  const database = connect(path);
+  database.exec(`UPDATE session_values SET content = replace(content, '4711', '12345678901234567890')`);
+  await expect((await openStore(path)).load('a')).rejects.toMatchObject({
+    code: 'STATE_FORMAT',
+    message: expect.stringContaining('found 12345678901234567890'),
+  });
+  const rows = database.prepare('SELECT content FROM session_values').all();
+  expect(rows.some(({ content }) => String(content).includes('12345678901234567890'))).toBe(true);
+});
+
 describe('a locked database', () => {
   test('refuses writes unambiguously, and accepts them after the lock is released', async () => {
     const path = newFile();

@@ -2,7 +2,7 @@ import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { compact, isSameJson } from '../json.ts';
+import { compact, isSameJson, roundedInteger } from '../json.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ResponseFormat } from '../state/llm-config.ts';
@@ -229,7 +229,10 @@ function checkAnswer(
     const reason = json === '' ? 'it is empty' : (error as Error).message;
     return { issues: [`the response: not JSON: ${reason}`, ...truncationIssues(step)] };
   }
-  return model.check(value);
+  const rounded = roundedInteger(json);
+  if (rounded === undefined) return model.check(value);
+  const number = rounded.slice(0, 40);
+  return { issues: [`the response: the whole number ${number} has too many digits: write it as a string`] };
 }
 
 function truncationIssues({ response }: AgentStep): readonly string[] {

@@ -103,6 +103,11 @@ describe('text that is parsed as JSON', () => {
     expect(state.status).toBe('failed');
     expect(state.errors[0]?.message).toMatch(/^The response does not fit .*: the response: not JSON: /);
   });
+
+  test('a whole number that would be rounded does not fit, and the model reads which', async () => {
+    const { state } = await answered('{"a":12345678901234567890}');
+    expect(state.errors[0]?.message).toContain('the whole number 12345678901234567890 has too many digits');
+  });
 });
 
 describe('a response that does not fit the schema', () => {

@@ -16,7 +16,13 @@ import type {
   ToolDescription,
   ToolOutput,
 } from '@holdfast/core/driver';
-import { InferenceResponse, toJsonObject, toJsonValue, withCallMarks } from '@holdfast/core/driver';
+import {
+  InferenceResponse,
+  roundedInteger,
+  toJsonObject,
+  toJsonValue,
+  withCallMarks,
+} from '@holdfast/core/driver';
 import { keptOptions, withoutItemIds } from '../provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
 import { convertUsage, hasNumbers } from './reported-usage.ts';
@@ -181,15 +187,23 @@ function isDeferrable({ toolName }: ToolCallPart, tools: readonly ToolDescriptio
   return tools.find(({ name }) => name === toolName)?.providerTool?.supportsDeferredResults === true;
 }
 
-/** Parses the arguments of a call. An empty text means no arguments. */
+/**
+ * Parses the arguments of a call. An empty text means no arguments. A whole number that would be rounded makes the call
+ * invalid: it may be the id of another order.
+ */
 function parseInput(text: string): { input: JsonValue; invalid?: string } {
   if (text.trim() === '') return { input: {} };
+  let input: JsonValue;
   try {
-    return { input: JSON.parse(text) as JsonValue };
+    input = JSON.parse(text) as JsonValue;
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'not JSON';
     return { input: text, invalid: `The arguments are not valid JSON: ${reason}` };
   }
+  const rounded = roundedInteger(text);
+  if (rounded === undefined) return { input };
+  const invalid = `The whole number ${rounded.slice(0, 40)} in the arguments has too many digits: it would be rounded. Send it as a string.`;
+  return { input: text, invalid };
 }
 
 function convertToolResult({

@@ -120,6 +120,20 @@ describe('content', () => {
     });
   });
 
+  test('a call with a whole number that would be rounded has its text as input, and `invalid` names the number', () => {
+    const input = '{"order":12345678901234567890,"note":"12345678901234567891"}';
+    expect(convertContent([{ ...call, input }])).toStrictEqual([
+      {
+        ...call,
+        input,
+        invalid:
+          'The whole number 12345678901234567890 in the arguments has too many digits: it would be rounded. Send it as a string.',
+      },
+    ]);
+    const text = '{"order":"12345678901234567890","price":0.30000000000000004}';
+    expect(convertContent([{ ...call, input: text }])).toStrictEqual([{ ...call, input: JSON.parse(text) }]);
+  });
+
   test('a part of an unknown type is omitted', () => {
     const content = [
       { type: 'hologram', text: 'x' },

@@ -73,7 +73,10 @@ export interface ToolCallPart extends PartBase {
   readonly type: 'tool-call';
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The parsed arguments. Unparsable arguments stay as raw text, and `invalid` states the reason. */
+  /**
+   * The parsed arguments. Arguments that are not JSON, or hold a whole number that would be rounded, stay as raw text, and
+   * `invalid` states the reason.
+   */
   readonly input: JsonValue;
   /** The provider runs the tool itself and puts the result in the same message. The loop does not run the call. */
   readonly providerExecuted?: boolean;

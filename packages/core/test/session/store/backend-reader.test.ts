@@ -117,6 +117,13 @@ describe('an unreadable inbox item', () => {
     { what: 'gone', json: undefined, path: 'inbox item 4', expected: 'an item', found: 'nothing' },
     { what: 'no JSON', json: '{', path: 'inbox item 4', expected: 'JSON', found: 'string "{"' },
     { what: 'empty', json: '', path: 'inbox item 4', expected: 'JSON', found: 'string ""' },
+    {
+      what: 'with a whole number that would be rounded',
+      json: itemText({}).replace('{', '{"content":12345678901234567890,'),
+      path: 'inbox item 4',
+      expected: 'whole numbers that a double holds',
+      found: '12345678901234567890',
+    },
     { what: 'null', json: 'null', path: 'inbox item 4', expected: 'an object', found: 'null' },
     { what: 'a number', json: '7', path: 'inbox item 4', expected: 'an object', found: 'number 7' },
     { what: 'a list', json: '[]', path: 'inbox item 4', expected: 'an object', found: 'an array of 0' },

@@ -1,5 +1,6 @@
 import { describeValue, StateFormatError } from '../../../errors.ts';
 import type { JsonValue } from '../../../json.ts';
+import { roundedInteger } from '../../../json.ts';
 
 /** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
 export interface SessionContent {
@@ -102,9 +103,22 @@ export function bytesOf(text: string): number {
 /** Parses a stored text. @throws StateFormatError for a text that is missing or not JSON. */
 export function parsePart(text: string | undefined, what: string): JsonValue {
   if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
+  return parsedText(text, what);
+}
+
+/**
+ * Parses a stored text. @throws StateFormatError for a text that is not JSON, and for a whole number that would be rounded:
+ * the next save would write the rounded number.
+ */
+export function parsedText(text: string, what: string): JsonValue {
+  let value: JsonValue;
   try {
-    return JSON.parse(text) as JsonValue;
+    value = JSON.parse(text) as JsonValue;
   } catch (cause) {
     throw unreadablePart(what, 'JSON', text, cause);
   }
+  const rounded = roundedInteger(text);
+  if (rounded !== undefined)
+    throw new StateFormatError(what, 'whole numbers that a double holds', rounded.slice(0, 40));
+  return value;
 }

@@ -2,7 +2,7 @@ import { describeValue, StateFormatError } from '../../../errors.ts';
 import type { Instant } from '../../../clock.ts';
 import type { JsonValue } from '../../../json.ts';
 import { isJsonObject } from '../../../json.ts';
-import { unreadablePart } from '../content/session-content.ts';
+import { parsedText, unreadablePart } from '../content/session-content.ts';
 import type { InboxItem, UnreadableItem } from '../../session-claim.ts';
 
 /**
@@ -63,9 +63,5 @@ function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'po
 
 function parseItem(place: string, json: string | undefined): JsonValue {
   if (json === undefined) throw unreadablePart(place, 'an item', json);
-  try {
-    return JSON.parse(json) as JsonValue;
-  } catch (cause) {
-    throw unreadablePart(place, 'JSON', json, cause);
-  }
+  return parsedText(json, place);
 }
