@@ -20,7 +20,7 @@ import { failedOutcome } from './tool-runner.ts';
  * `undefined` when the run was stopped meanwhile; the call then does not start.
  */
 export type Admission =
-  | { readonly type: 'start'; readonly execution: ToolExecution; readonly args: unknown }
+  | StartAdmission
   | { readonly type: 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
@@ -38,6 +38,13 @@ interface Verdict {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A call that starts, and the arguments that its tool receives. */
+export interface StartAdmission {
+  readonly type: 'start';
+  readonly execution: ToolExecution;
+  readonly args: unknown;
+}
 
 /** The longest time for the check of arguments and for an approval rule, when the tool has no `timeoutSeconds`. */
 const RULE_SECONDS = 60;
@@ -68,7 +75,7 @@ export function admitAgain(run: RunState, inDoubt: ToolExecution): Admission | P
 export async function admitByPerson(run: RunState, inDoubt: ToolExecution): Promise<Admission> {
   const tool = run.loop.tools.get(inDoubt.name);
   if (tool === undefined) return { type: 'requestApproval', execution: inDoubt };
-  const checked = await checkInTime(run, tool, () => withArgumentsToApprove(tool, inDoubt));
+  const checked = await checkInTime(run, tool, inDoubt, withArgumentsToApprove);
   if (run.isHandedOver()) return undefined;
   if ('error' in checked) return endInterrupted(run, inDoubt, checked.error);
   return { type: 'requestApproval', execution: checked.execution };
@@ -81,7 +88,7 @@ export function admitRetry(
   args: unknown,
 ): Admission | Promise<Admission> {
   const tool = run.loop.tools.get(execution.name);
-  return tool && admitJudged(run, tool, execution, { execution, args });
+  return tool && admitJudged(run, tool, execution, { type: 'start', execution, args });
 }
 
 /** True when work may start in the current step. */
@@ -139,7 +146,7 @@ function admitChecked(run: RunState, execution: ToolExecution): Admission | Prom
   if (needsProviderApproval(execution.call)) return Promise.resolve(approvalForProvider(run, execution));
   const tool = run.loop.tools.get(execution.name);
   if (tool === undefined) return { type: 'start', execution, args: undefined }; // it fails as unknown
-  const checked = checkInTime(run, tool, () => checkArguments(tool, execution));
+  const checked = checkInTime(run, tool, execution, checkArguments);
   if (!(checked instanceof Promise)) return admitJudged(run, tool, execution, checked);
   return checked.then((found) => (mayStart(run) ? admitJudged(run, tool, execution, found) : undefined));
 }
@@ -152,19 +159,19 @@ function admitJudged(
   checked: CheckedArguments,
 ): Admission | Promise<Admission> {
   if ('error' in checked) return endFailed(run, requested, checked.error);
-  const { execution, args } = checked;
-  const isAsked = tool.needsApproval !== undefined && !execution.hasApproval;
-  return isAsked ? requestApprovalIfNeeded(run, tool, execution, args) : { type: 'start', execution, args };
+  const isAsked = tool.needsApproval !== undefined && !checked.execution.hasApproval;
+  return isAsked ? requestApprovalIfNeeded(run, tool, checked) : checked;
 }
 
 /** Returns the result of a check in time, or its error. @throws AgentStop. */
 function checkInTime(
   run: RunState,
   tool: Tool,
-  check: () => CheckedArguments | Promise<CheckedArguments>,
+  execution: ToolExecution,
+  check: typeof checkArguments,
 ): CheckedArguments | Promise<CheckedArguments> {
   try {
-    const checked = check();
+    const checked = check(tool, execution);
     if (!(checked instanceof Promise)) return checked;
     return inTime(run, tool, checked, () => ({ error: tooSlow(tool) })).catch(errorOfCheck);
   } catch (error) {
@@ -184,12 +191,8 @@ function approvalForProvider(run: RunState, execution: ToolExecution): Admission
   return { type: 'end', execution: execution.withOutcome(outcome, run.now()) };
 }
 
-async function requestApprovalIfNeeded(
-  run: RunState,
-  tool: Tool,
-  execution: ToolExecution,
-  args: unknown,
-): Promise<Admission> {
+async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: StartAdmission): Promise<Admission> {
+  const { execution, args } = start;
   const { signal, state, loop, runContext } = run;
   const { toolCallId } = execution.call;
   const context = { toolCallId, state, signal, clock: loop.clock, runContext };
@@ -197,7 +200,7 @@ async function requestApprovalIfNeeded(
   try {
     const answer = await inTime(run, tool, ask(), () => 'no answer');
     if (!mayStart(run)) return undefined;
-    return answer === false ? { type: 'start', execution, args } : { type: 'requestApproval', execution };
+    return answer === false ? start : { type: 'requestApproval', execution };
   } catch (error) {
     return endFailed(run, execution, error);
   }

@@ -10,7 +10,7 @@ import type { ValidationResult } from './definition/tool-schema.ts';
  * error for which the call does not run.
  */
 export type CheckedArguments =
-  | { readonly execution: ToolExecution; readonly args: unknown }
+  | { readonly type: 'start'; readonly execution: ToolExecution; readonly args: unknown }
   | { readonly error: unknown };
 
 type Validation = ValidationResult<unknown>;
@@ -25,11 +25,22 @@ export function checkArguments(
   tool: Tool,
   execution: ToolExecution,
 ): CheckedArguments | Promise<CheckedArguments> {
-  const { call, hasApproval } = execution;
+  const { call } = execution;
   if (call.invalid !== undefined) return invalid(execution, call.invalid);
-  const settle = (found: Validation): CheckedArguments | Promise<CheckedArguments> =>
-    hasApproval ? withApprovedArguments(tool, execution, found) : withValidArguments(tool, execution, found);
-  return after(tool.validate(call.input), settle);
+  const found = tool.validate(call.input);
+  return found instanceof Promise
+    ? found.then((settled) => withArguments(tool, execution, settled))
+    : withArguments(tool, execution, found);
+}
+
+function withArguments(
+  tool: Tool,
+  execution: ToolExecution,
+  found: Validation,
+): CheckedArguments | Promise<CheckedArguments> {
+  return execution.hasApproval
+    ? withApprovedArguments(tool, execution, found)
+    : withValidArguments(tool, execution, found);
 }
 
 /** Returns the value that one attempt receives. A judged value is copied, so that a tool which changes it changes a copy. */
@@ -45,11 +56,10 @@ export function after<T, R>(value: T | Promise<T>, work: (value: T) => R | Promi
 
 function withValidArguments(tool: Tool, execution: ToolExecution, found: Validation): CheckedArguments {
   if ('problem' in found) return invalid(execution, found.problem);
-  if (tool.needsApproval === undefined)
-    return { execution: execution.withCheckedArgs(undefined), args: found.value };
+  if (tool.needsApproval === undefined) return start(execution.withCheckedArgs(undefined), found.value);
   if (!isPlainJson(found.value)) return { error: notJson(tool.name) };
   const args = toJsonValue(found.value);
-  return { execution: execution.withCheckedArgs(args), args };
+  return start(execution.withCheckedArgs(args), args);
 }
 
 /**
@@ -63,13 +73,13 @@ function withApprovedArguments(
 ): CheckedArguments | Promise<CheckedArguments> {
   const { args, call, checkedArgs } = execution;
   const value = jsonOf(found);
-  if (value !== undefined && isEqualJson(value, args)) return { execution, args };
+  if (value !== undefined && isEqualJson(value, args)) return start(execution, args);
   if (checkedArgs === undefined && 'problem' in found) return invalid(execution, found.problem);
   // The schema of a tool without a rule may return a value that is not JSON.
   const isUnjudged = checkedArgs === undefined && tool.needsApproval === undefined;
-  if (isUnjudged && value === undefined && 'value' in found) return { execution, args: found.value };
+  if (isUnjudged && value === undefined && 'value' in found) return start(execution, found.value);
   return after(args === call.input ? found : tool.validate(args), (again): CheckedArguments => {
-    if (hasSameShape(jsonOf(again), args)) return { execution, args };
+    if (hasSameShape(jsonOf(again), args)) return start(execution, args);
     return { error: outdated(tool.name, 'problem' in again ? again.problem : 'the schema changes them') };
   });
 }
@@ -79,10 +89,10 @@ export function withArgumentsToApprove(
   tool: Tool,
   execution: ToolExecution,
 ): CheckedArguments | Promise<CheckedArguments> {
-  if (execution.hasApproval) return { execution, args: execution.args };
+  if (execution.hasApproval) return start(execution, execution.args);
   return after(checkArguments(tool, execution), (checked) => {
     if ('error' in checked || !isPlainJson(checked.args)) return checked;
-    return { execution: checked.execution.withCheckedArgs(toJsonValue(checked.args)), args: checked.args };
+    return start(checked.execution.withCheckedArgs(toJsonValue(checked.args)), checked.args);
   });
 }
 
@@ -95,6 +105,10 @@ export async function checkedEdit(tool: Tool, input: JsonValue): Promise<JsonVal
   if ('problem' in found) throw badArguments(tool.name, found.problem);
   if (isPlainJson(found.value)) return toJsonValue(found.value);
   throw notJson(tool.name);
+}
+
+function start(execution: ToolExecution, args: unknown): CheckedArguments {
+  return { type: 'start', execution, args };
 }
 
 function jsonOf(found: Validation): JsonValue | undefined {

@@ -52,7 +52,9 @@ export async function runWithRetries(
       const given = argumentsOfAttempt(run.loop.tools.get(execution.name), execution, args);
       const result = await runAttempt(execution, given, context, run.loop);
       context.end();
-      if (result === undefined || !(await waitForRetry(result, run, toolSignal))) return result;
+      const seconds = result?.retryAfterSeconds;
+      if (result === undefined || seconds === undefined) return result;
+      if (!(await waitForRetry(seconds, run, toolSignal))) return result;
       const next = await nextAttempt(run, latestExecution(run, execution), args, result);
       if (next === undefined || 'outcome' in next) return next;
       execution = next.execution;
@@ -92,11 +94,7 @@ async function nextAttempt(
 }
 
 /** Waits for the next attempt. Returns false when the run was stopped and there is no further attempt. */
-async function waitForRetry(
-  { retryAfterSeconds: seconds }: AttemptResult,
-  run: RunState,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (seconds === undefined || !canRunTools(run.state)) return false;
+async function waitForRetry(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
+  if (!canRunTools(run.state)) return false;
   return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);
 }

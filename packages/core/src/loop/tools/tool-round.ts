@@ -14,8 +14,6 @@ import { admit, admitAgain, admitByPerson, mayStart } from './tool-admission.ts'
 import type { AttemptResult } from './tool-runner.ts';
 import { toolHasEffect, isResumable, runWithRetries } from './tool-attempts.ts';
 
-type StartAdmission = Extract<Admission, { readonly type: 'start' }>;
-
 /** A completed call whose result is not recorded yet. */
 interface EndedCall {
   readonly id: ToolExecutionId;
@@ -38,10 +36,10 @@ export class ToolRound {
   /** The number of calls, in doubt or new, that have started or completed without a start. */
   private startedCount = 0;
   private running = 0;
-  /** The checked arguments of calls that start. */
-  private readonly args = new Map<ToolExecutionId, unknown>();
   /** Calls that are marked as started and wait for a save before they run. */
   private toLaunch: readonly ToolExecution[] = NOTHING;
+  /** The arguments of the marked calls, in the same order. */
+  private argsToLaunch: readonly unknown[] = NOTHING;
   private endedCalls: EndedCall[] | undefined;
   private onEnded: (() => void) | undefined;
   private hasHookThrown = false;
@@ -111,20 +109,22 @@ export class ToolRound {
   /** Starts calls, up to one whose admission takes time. Returns a promise of that admission. */
   private startSome(): Promise<void> | undefined {
     let starting: ToolExecution[] | undefined;
+    let args: unknown[] | undefined;
     const at = this.run.now();
     try {
       while (this.mayStartMore(starting?.length ?? 0)) {
         const admission = this.admitNext();
         if (admission instanceof Promise || admission?.type !== 'start') {
-          this.markStarted(starting, at);
+          this.markStarted(starting, args, at);
           return this.awaitAdmission(admission);
         }
-        starting = pushTo(starting, this.startOf(admission, at));
+        starting = pushTo(starting, admission.execution.withStarted(at));
+        args = pushTo(args, admission.args);
       }
-      this.markStarted(starting, at);
+      this.markStarted(starting, args, at);
       return undefined;
     } catch (error) {
-      this.markStarted(starting, at);
+      this.markStarted(starting, args, at);
       return this.fail(error);
     }
   }
@@ -142,7 +142,7 @@ export class ToolRound {
       if (admitted === undefined) return;
       const { type, execution } = admitted;
       const at = this.run.now();
-      if (type === 'start') this.markStarted([this.startOf(admitted, at)], at);
+      if (type === 'start') this.markStarted([execution.withStarted(at)], [admitted.args], at);
       else if (type === 'requestApproval') this.recordExecution(execution.withApprovalRequested(at), at);
       else await this.finish(execution, at);
       if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
@@ -151,24 +151,24 @@ export class ToolRound {
     }
   }
 
-  /** Returns the started execution of an admitted call, and holds its arguments until the call runs. */
-  private startOf({ execution, args }: StartAdmission, at: Instant): ToolExecution {
-    this.args.set(execution.id, args);
-    return execution.withStarted(at);
-  }
-
   /** Marks calls as started and runs them: at once, or after a save. */
-  private markStarted(executions: readonly ToolExecution[] | undefined, at: Instant): void {
-    if (executions === undefined) return;
+  private markStarted(
+    executions: readonly ToolExecution[] | undefined,
+    args: readonly unknown[] | undefined,
+    at: Instant,
+  ): void {
+    if (executions === undefined || args === undefined) return;
     this.run.advance({ type: 'toolsAdvanced', toolExecutions: executions, at });
     this.running += executions.length;
-    if (this.run.checkpointer.isEnabled) this.toLaunch = [...this.toLaunch, ...executions];
-    else this.call(executions);
+    if (this.run.checkpointer.isEnabled) {
+      this.toLaunch = [...this.toLaunch, ...executions];
+      this.argsToLaunch = [...this.argsToLaunch, ...args];
+    } else this.call(executions, args);
   }
 
   /** Runs the marked calls after a save. Returns a promise only when there is something to save. */
   private launch(): Promise<void> | undefined {
-    const { toLaunch, run } = this;
+    const { toLaunch, argsToLaunch, run } = this;
     if (!run.checkpointer.isEnabled || (toLaunch.length === 0 && !this.hasOutcome)) return undefined;
     if (toLaunch.length === 0 && this.running === 0) return undefined; // the step is saved as a whole
     const isIntent = toLaunch.some((execution) => toolHasEffect(run, execution));
@@ -177,19 +177,18 @@ export class ToolRound {
       isIntent ? 'intent' : toLaunch.length > 0 ? 'inference' : 'outcome',
     );
     this.toLaunch = NOTHING;
+    this.argsToLaunch = NOTHING;
     this.hasOutcome = false;
-    if (pendingSave) return pendingSave.then(() => this.call(toLaunch));
-    this.call(toLaunch);
+    if (pendingSave) return pendingSave.then(() => this.call(toLaunch, argsToLaunch));
+    this.call(toLaunch, argsToLaunch);
     return undefined;
   }
 
-  private call(executions: readonly ToolExecution[]): void {
-    for (const execution of executions) {
-      const { id } = execution;
-      const args = this.args.get(id);
-      this.args.delete(id);
-      void runWithRetries(this.run, execution, args, this.toolSignal).then((finished) =>
-        this.noteEnd(id, finished),
+  private call(executions: readonly ToolExecution[], args: readonly unknown[]): void {
+    for (let place = 0; place < executions.length; place++) {
+      const execution = executions[place] as ToolExecution;
+      void runWithRetries(this.run, execution, args[place], this.toolSignal).then((finished) =>
+        this.noteEnd(execution.id, finished),
       );
     }
   }

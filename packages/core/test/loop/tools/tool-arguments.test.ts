@@ -112,7 +112,7 @@ describe('the arguments of a call', () => {
     ['a hole in a list', () => [undefined]],
     ['a function', () => ({ a: () => 1 })],
   ])('of a tool with a rule must be JSON: %s ends the call', async (_, change) => {
-    const inputSchema = z.object({}).transform(change);
+    const inputSchema = z.object({}).transform(change as () => unknown);
     const { pay, ran } = payWith({ inputSchema, jsonSchema: {}, needsApproval: () => false });
     const state = await run(pay, {});
     expect([ran, first(state)?.error?.code]).toEqual([[], 'TOOL_ARGUMENTS_NOT_JSON']);
