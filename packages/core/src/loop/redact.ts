@@ -9,6 +9,7 @@ import { Continuation, stopSignal } from '../state/execution/continuation.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';
+import { Usage } from '../state/inference/usage.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import { callMarksOf, withCallMarks } from '../state/messages/call-marks.ts';
@@ -299,19 +300,27 @@ function redactedCall(call: ToolExecution['call'], by: Redaction): ToolExecution
   return withCallMarks(shown, callMarksOf(call));
 }
 
+/** Copies each member by name, as `redactedBody` does. */
 function redactedTool(execution: ToolExecution, by: Redaction): ToolExecution {
-  const { call, outcome, approval, progress, answer, checkedArgs } = execution;
+  const { id, call, attempt, startedAt, completedAt, usage, waitingInside } = execution;
+  const { outcome, approval, progress, answer, checkedArgs } = execution;
   const decision = approval?.decision && compact({ ...approval.decision, by: undefined, reason: undefined });
   const shown = redactedCall(call, by);
   const args = checkedArgs === undefined ? undefined : by.content(checkedArgs);
+  const waiting = waitingInside.map((entry) => redactedWaiting(entry, by));
   return ToolExecution.fromJSON({
-    ...execution.toJSON(),
+    id,
     call: shown,
     checkedArgs: args === undefined || isEqualJson(args, shown.input) ? undefined : args,
+    attempt: attempt === 1 ? undefined : attempt,
+    startedAt,
+    completedAt,
     outcome: outcome && redactedOutcome(outcome, by),
     approval: approval && compact({ ...approval, decision }),
     answer: answer && redactedAnswer(answer, by),
     progress: progress === undefined ? undefined : by.content(progress),
+    usage: usage === Usage.none ? undefined : usage.toJSON(),
+    waitingInside: waiting.length === 0 ? undefined : waiting,
   });
 }
 

@@ -1,5 +1,6 @@
 import { AgentState, createAgentLoop, redactedListener, subagent } from '@holdfast/core';
 import type { AgentEvent, Hook } from '@holdfast/core';
+import { DriverError } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -108,4 +109,21 @@ describe('a name under which no tool exists', () => {
     await loop.run(question);
     expect(written(events)).not.toContain('look');
   });
+});
+
+test('the error for which a subagent waits inside a call is content', async () => {
+  const events: AgentEvent[] = [];
+  const failure = new DriverError('authentication', `The key of ${SECRET} is not valid.`);
+  const inner = createAgentLoop({ driver: scriptedDriver(failure), tools: [does('look')] });
+  const search = subagent({ name: 'search', description: 'Searches.', loop: inner });
+  const loop = createAgentLoop({
+    driver: scriptedDriver({ calls: { search: { prompt: 'Go.' } } }),
+    tools: [search],
+    inferenceRetry: { onExhausted: 'suspend' },
+    listeners: [redactedListener((event) => void events.push(event))],
+  });
+  const state = await loop.run(question);
+  expect(state.execution?.waiting[0]?.type).toBe('retry');
+  expect(events.map(({ type }) => type)).toContain('tool-waiting');
+  expect(written(events)).not.toContain(SECRET);
 });

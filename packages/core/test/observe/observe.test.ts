@@ -201,7 +201,9 @@ describe('redacted events', () => {
   test('contain the content that redact returns', async () => {
     const { seen } = await observeRedacted(shown);
     expect(of(seen, 'inference-completed')[0]?.response.text).toBe('It is *.');
-    const [found] = of(seen, 'tool-completed').filter(({ toolExecution }) => toolExecution.name === 'find');
+    const found = of(seen, 'tool-completed').find(
+      ({ toolExecution }) => toolExecution.call.toolCallId === 'c1',
+    );
     expect([found?.toolExecution.args, found?.toolExecution.value]).toEqual(['[data]', '[data]']);
     const failed = of(seen, 'tool-completed').find(({ toolExecution }) => toolExecution.name === 'fails');
     expect(failed?.toolExecution.error).toMatchObject({ code: 'E_FIND', message: '*', data: '[data]' });
