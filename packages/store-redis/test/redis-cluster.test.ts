@@ -1,6 +1,5 @@
 import { newSession } from '@holdfast/conformance';
 import type { AgentSession } from '@holdfast/core';
-import type { ChannelEntry } from '@holdfast/core/channel';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
 import { RedisCluster, until } from 'test-servers';
@@ -10,6 +9,7 @@ import { channelKeys } from '../src/channel/channel-keys.ts';
 import { hashSlot } from '../src/channel/hash-slot.ts';
 import { channelHarness, entry, Recorder, testChannelConformance } from './support/channel-harness.ts';
 import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
+import { clusterRules, rulesOf } from './support/permissions.ts';
 
 let cluster: RedisCluster;
 let client: Cluster;
@@ -155,18 +155,39 @@ function slotOf(sessionId: string): number {
   return hashSlot(channelKeys('', 0, sessionId).tail);
 }
 
-/** Subscribes a recorder. */
+/** Subscribes a recorder, as soon as that succeeds. */
 async function reading(channel: RedisSessionChannel, sessionId: string): Promise<Recorder> {
   const reader = new Recorder();
   onTestFinished(reader.abort);
-  await channel.subscribe(sessionId, reader.listener, reader);
+  await until('the reader can subscribe', () =>
+    succeeds(channel.subscribe(sessionId, reader.listener, reader)),
+  );
   return reader;
 }
 
+/** Opens a channel, as soon as that succeeds: its first request can go to a master that hangs. */
 async function openChannel(prefix: string): Promise<RedisSessionChannel> {
-  const channel = await RedisSessionChannel.open({ cluster: cluster.nodes, prefix });
+  const opened: RedisSessionChannel[] = [];
+  const open = async (): Promise<void> => {
+    opened.push(await RedisSessionChannel.open({ cluster: cluster.nodes, prefix }));
+  };
+  await until('the channel can be opened', () => succeeds(open()));
+  const [channel] = opened;
+  if (!channel) throw new Error('No channel was opened.');
   onTestFinished(() => channel.close());
   return channel;
+}
+
+function succeeds(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The numbers that a reader has received. An entry whose publication had no reply is published twice. */
+function shown({ received }: Recorder): readonly (number | 'gap')[] {
+  return [...new Set(received.filter((each) => each !== 'gap'))];
 }
 
 test('a reader receives no gap because another master is slow to confirm a subscription', async () => {
@@ -205,23 +226,47 @@ test('a reader follows a slot that moves, and reads on while it moves', async ()
   const target = (await cluster.masters()).find(({ server }) => server !== master);
   if (!target) throw new Error('The Cluster has one master only.');
   await cluster.move(slotOf(sessionId), target, async () => {
-    await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+    await published(worker, sessionId, 1);
     await until('the reader has the next entry', () => {
       check(); // the new master has no subscriber yet
       return reader.received.includes(1);
     });
   });
-  await until('the last entry is published', () => isPublished(worker, sessionId, entry(2)));
+  await published(worker, sessionId, 2);
   await until('the reader has the last entry', () => reader.received.includes(2));
-  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1, 2]);
+  expect(shown(reader)).toEqual([0, 1, 2]);
+}, 60_000);
+
+test('the permissions of the README suffice, also while a slot moves', async () => {
+  await cluster.each(async (node) => {
+    for (const user of ['store', 'channel'])
+      await node.call('ACL', 'SETUSER', user, ...rulesOf(user), ...clusterRules());
+  });
+  const of = (username: string) => ({
+    cluster: cluster.nodes,
+    clusterOptions: { redisOptions: { username, password: 'password' } },
+  });
+  const store = await RedisSessionStore.open(of('store'));
+  onTestFinished(() => store.close());
+  const channel = await RedisSessionChannel.open(of('channel'));
+  onTestFinished(() => channel.close());
+  const { sessionId } = await store.create(newSession('a'));
+  expect((await store.list()).sessions).toHaveLength(1);
+  const reader = await reading(channel, sessionId);
+  const [first, second] = await cluster.masters();
+  const target = (await cluster.masterOf(slotOf(sessionId))) === first?.server ? second : first;
+  await channel.publish(sessionId, [entry(0)]);
+  if (target) await cluster.move(slotOf(sessionId), target, () => channel.publish(sessionId, [entry(1)]));
+  await until('the reader has followed', () => reader.received.includes(1));
+  expect(shown(reader)).toEqual([0, 1]);
 }, 60_000);
 
 test('a reader follows a planned failover', async () => {
   const { reader, sessionId, worker, master } = await readerOf();
   await replace(master);
-  await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+  await published(worker, sessionId, 1);
   await until('the reader has the next entry', () => reader.received.includes(1));
-  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1]);
+  expect(shown(reader)).toEqual([0, 1]);
   await cluster.healed(3);
 }, 60_000);
 
@@ -237,13 +282,9 @@ async function replace(master: RedisServer | undefined): Promise<void> {
   });
 }
 
-async function isPublished(
-  channel: RedisSessionChannel | undefined,
-  sessionId: string,
-  item: ChannelEntry,
-): Promise<boolean> {
-  const publishing = channel?.publish(sessionId, [item]).then(() => true);
-  return publishing?.catch(() => false) ?? false;
+/** Publishes an entry, as soon as that succeeds. */
+async function published(channel: RedisSessionChannel, sessionId: string, n: number): Promise<void> {
+  await until(`entry ${n} is published`, () => succeeds(channel.publish(sessionId, [entry(n)])));
 }
 
 test('a reader leaves a master that hangs for the replica that has replaced it', async () => {
@@ -254,55 +295,46 @@ test('a reader leaves a master that hangs for the replica that has replaced it',
     'the replica is the master',
     async () => (await cluster.masterOf(slotOf(sessionId))) !== undefined,
   );
-  let worker: RedisSessionChannel | undefined;
-  await until('a worker can open its channel', async () => {
-    worker = await openChannel(prefix).catch(() => undefined); // its first request can go to the master that hangs
-    return worker !== undefined;
-  });
-  await until('the next entry is published', () => isPublished(worker, sessionId, entry(1)));
+  const worker = await openChannel(prefix);
+  await published(worker, sessionId, 1);
   await until('the reader has the next entry', () => {
     check();
     return reader.received.includes(1);
   });
   master.resume();
   await cluster.healed(3);
-  await until('the last entry is published', () => isPublished(worker, sessionId, entry(2)));
+  await published(worker, sessionId, 2);
   await until('the reader has the last entry', () => reader.received.includes(2));
-  expect(reader.received.filter((each) => each !== 'gap')).toEqual([0, 1, 2]);
+  expect(shown(reader)).toEqual([0, 1, 2]);
 }, 60_000);
 
 test('channels of a killed master continue with its replica', async () => {
   const worker = await openChannel(newPrefix());
   const ids = Array.from({ length: 12 }, (_, index) => `session ${index}`);
   const readers = await Promise.all(ids.map(async (id) => reading(worker, id)));
-  let n = 0;
+  await Promise.all(ids.map((id) => published(worker, id, 0)));
+  await until('all have read it', () => readers.every(({ received }) => received.includes(0)));
+  expect(readers.map(shown)).toEqual(readers.map(() => [0]));
+  let n = 1;
   const publishAll = async (): Promise<void> => {
     const batch = [entry(n++)];
     await Promise.allSettled(ids.map((id) => worker.publish(id, batch)));
   };
-  await publishAll();
-  await until('all have read it', () => readers.every(({ received }) => received.includes(0)));
-  expect(readers.map(({ received }) => received)).toEqual(readers.map(() => [0]));
   const [master] = await cluster.masters();
   const lateId = await sessionOn(master?.server);
   master?.server.pause();
   const subscribing = reading(worker, lateId); // the server does not confirm it any more
   await master?.server.kill();
-  let late = await subscribing.catch(() => undefined);
-  await until('a reader can subscribe', async () => {
-    late ??= await reading(worker, lateId).catch(() => undefined);
-    return late !== undefined;
-  });
-  if (late) readers.push(late);
+  readers.push(await subscribing);
   ids.push(lateId);
   const before = n;
   await until('all have read on', async () => {
     await publishAll();
     return readers.every(({ received }) => Number(received.findLast((each) => each !== 'gap')) > before + 1);
   });
-  for (const { received } of readers) {
-    const shown = received.filter((each) => each !== 'gap');
-    expect(shown).toEqual(shown.toSorted((one, other) => one - other));
+  for (const reader of readers) {
+    const numbers = shown(reader).map(Number);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
   }
   await master?.server.restart();
   await cluster.healed(3);
