@@ -208,6 +208,22 @@ describe('another owner', () => {
     });
     expect(reply).toEqual({ status: 404, json: error('CHAT_NOT_FOUND') });
   });
+
+  test('shows no reader the session that it creates under the id of a deleted one', async () => {
+    const handler = { authorize, sessionIdOf: ({ chatId }: { readonly chatId: string }) => chatId };
+    await using world = await chatWorld({ driver: scriptedDriver('A.', 'E.') }, { handler });
+    await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'Ada.'), ...as('ada') });
+    const watched = await world.handler(requestOf('GET', '/c1/watch', undefined, as('ada').headers));
+    const reader = watched.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let first = '';
+    while (!first.includes('"isAtWork":false')) first += (await reader?.read())?.value ?? '';
+    await send(world.handler, 'DELETE', '/c1', as('ada'));
+    await send(world.handler, 'POST', '', { body: messageBody('c1', 'm1', 'Eve.'), ...as('eve') });
+    let seen = '';
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read())
+      seen += part.value;
+    expect(seen.replaceAll(/^:.*$/gmu, '').trim()).toBe('');
+  });
 });
 
 describe('decisions and answers', () => {
