@@ -58,7 +58,7 @@ export class BackendReader {
 
   /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
   async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
-    const stored = await this.find(sessionId, owner, (backend) => backend.readSession(sessionId));
+    const stored = await this.find(sessionId, owner, (backend) => readOwned(backend, sessionId, owner));
     if (stored === undefined || !isOwnedBy(stored.record, owner)) return undefined;
     return isExpired(stored.record, await this.opened.now()) ? undefined : stored;
   }
@@ -257,6 +257,17 @@ export class BackendReader {
       return this.remember(session, record);
     });
   }
+}
+
+/** Reads no content of another owner, where that costs no further request. */
+async function readOwned(
+  backend: SessionBackend,
+  sessionId: string,
+  owner: string | undefined,
+): Promise<StoredSession | undefined> {
+  if (owner === undefined || !backend.readSessionIf) return backend.readSession(sessionId);
+  const found = await backend.readSessionIf(sessionId, (record) => isOwnedBy(record, owner));
+  return found?.content && { record: found.record, content: found.content };
 }
 
 /** Adds the session id to the error of an unreadable part. */

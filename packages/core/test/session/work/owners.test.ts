@@ -12,9 +12,12 @@ import {
 import type { Hook, SessionRuntimeOptions } from '@holdfast/core';
 import { MemorySessionChannel, SessionWatcher } from '@holdfast/core/channel';
 import { SessionId } from '@holdfast/core/engine';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { SessionBackend } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
 
 const definition = { name: 'helper' };
 const LEASE = { workerId: 'worker', leaseSeconds: 30 };
@@ -169,6 +172,26 @@ describe('the cache that owners share', () => {
     await ada.get(sessionId);
     expect(bases.at(-1)).toBeDefined();
   });
+});
+
+test('a store that reads the record first reads no content for another owner', async () => {
+  const backend = new MemoryBackend();
+  let contents = 0;
+  const readSessionIf: SessionBackend['readSessionIf'] = async (sessionId, needsContent) => {
+    const found = await backend.readSession(sessionId);
+    if (!found || !needsContent(found.record)) return found && { record: found.record };
+    contents++;
+    return found;
+  };
+  const store = new BackedSessionStore(Object.assign(backend, { readSessionIf }));
+  const runtime = new SessionRuntime({ store, agents: {}, cacheBytes: 0 });
+  const { sessionId } = await runtime.for('ada').create({ definition });
+  const { bo, ada } = { bo: runtime.for('bo'), ada: runtime.for('ada') };
+  for (const act of [bo.get(sessionId), bo.inspect(sessionId), bo.fork(sessionId, { atVersion: 1 })])
+    await expect(act).rejects.toMatchObject(MISSING);
+  expect(contents).toBe(0);
+  await ada.get(sessionId);
+  expect(contents).toBe(1);
 });
 
 describe('readers, wake-ups and engines', () => {
