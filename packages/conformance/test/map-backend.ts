@@ -114,6 +114,9 @@ const soundWays = {
   /** Returns whether the inbox has an item with this id. */
   isDuplicate: (inbox: Entry['inbox'], id: string): boolean =>
     [...inbox.values()].some((item) => item.id === id),
+  /** Returns the position of the item with an id. */
+  positionOf: (inbox: Entry['inbox'], id: string): number | undefined =>
+    [...inbox.values()].find((item) => item.id === id)?.position,
   /** Returns the items in a range of positions. */
   read: (inbox: Entry['inbox'], { from, to, limit }: ItemRange): readonly StoredItem[] =>
     [...inbox.values()]
@@ -180,6 +183,12 @@ export class MapBackend implements SessionBackend {
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const found = this.found(sessionId);
     return found?.record.incarnation === incarnation ? this.ways.read(found.inbox, range) : [];
+  }
+
+  async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
+    const found = this.found(sessionId);
+    if (found?.record.incarnation !== incarnation) return undefined;
+    return this.ways.positionOf(found.inbox, itemId);
   }
 
   async readArchive(

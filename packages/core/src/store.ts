@@ -17,6 +17,7 @@ export type {
 export type {
   ClaimedSession,
   ClaimOptions,
+  EnqueueOptions,
   InboxItem,
   InboxItemRef,
   InboxPage,

@@ -73,6 +73,14 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.inbox.read(sessionId, incarnation, range);
   }
 
+  async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
+    await this.init.shards.check();
+    const pk = partitionOf(sessionId);
+    const header = await this.init.loader.readHeader(pk);
+    if (header?.record.incarnation !== incarnation) return undefined;
+    return this.init.inbox.positionOf(pk, header, itemId);
+  }
+
   async readArchive(
     sessionId: string,
     incarnation: string,
@@ -97,7 +105,7 @@ export class DynamoDbBackend implements SessionBackend {
     if (known?.hasBlobs && !hasBlobs) throw blobsRequiredError(sessionId);
     if (after === undefined) return known && (await removal.deleteSession(pk, known)) ? 'done' : 'outdated';
     const { enqueue } = change;
-    if (enqueue && known && (await inbox.isDuplicate(pk, known, enqueue.id))) return 'duplicate';
+    if (enqueue && known && (await inbox.positionOf(pk, known, enqueue.id)) !== undefined) return 'duplicate';
     return writes.write(pk, known, after, change);
   }
 

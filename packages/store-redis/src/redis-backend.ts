@@ -35,7 +35,7 @@ import { COMPARE_AND_SET, RESULT, WORKERS } from './scripts/redis-script.ts';
 import { evictionWarning } from './server/eviction.ts';
 import type { ReadCommand, RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
-import { readArchive, readInbox } from './session/read-inbox.ts';
+import { readArchive, readInbox, readPosition } from './session/read-inbox.ts';
 import { readSessionIf, readSession } from './session/read-session.ts';
 import type { SessionLocation } from './session/read-session.ts';
 import { readRecord, RECORD_FIELDS } from './session/hash-fields.ts';
@@ -107,6 +107,10 @@ export class RedisBackend implements SessionBackend {
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     return readInbox(await this.locationOf(sessionId), incarnation, range);
+  }
+
+  async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
+    return readPosition(await this.locationOf(sessionId), incarnation, itemId);
   }
 
   async readArchive(

@@ -120,6 +120,22 @@ export function readInbox(
   return rows.map(({ position, content }) => ({ position: Number(position), json: String(content) }));
 }
 
+/** Returns the position of the item of an incarnation with an id. */
+export function readPosition(
+  connection: SqliteConnection,
+  sessionId: string,
+  incarnation: string,
+  itemId: string,
+): number | undefined {
+  const parameters = {
+    session_id: sessionId,
+    incarnation: escapeText(incarnation),
+    item_id: escapeText(itemId),
+  };
+  const row = connection.get(SELECT_POSITION, parameters);
+  return row && Number(row['position']);
+}
+
 /** The size in bytes of the largest value in a change. */
 export function largestValue({ plan, enqueue, archives = [] }: RecordChange): number {
   const texts = [
@@ -149,6 +165,9 @@ const DROP_LISTS = 'DELETE FROM session_lists WHERE session_key = :session_key';
 const SELECT_ITEMS = `SELECT position, content FROM session_inbox
   WHERE session_key = (SELECT session_key FROM sessions WHERE session_id = :session_id AND incarnation = :incarnation)
   AND position >= :from AND position < :to ORDER BY position LIMIT :limit`;
+const SELECT_POSITION = `SELECT position FROM session_inbox
+  WHERE session_key = (SELECT session_key FROM sessions WHERE session_id = :session_id AND incarnation = :incarnation)
+  AND item_id = :item_id`;
 const PUT_ITEM = `INSERT INTO session_inbox (session_key, position, item_id, content)
   VALUES (:session_key, :position, :item_id, :content) ON CONFLICT (session_key, item_id) DO NOTHING`;
 const DROP_ITEM = 'DELETE FROM session_inbox WHERE session_key = :session_key AND position = :position';

@@ -17,7 +17,14 @@ import type {
 } from '@holdfast/core/store';
 import { parseSeenWorker } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
-import { largestValue, readArchive, readContent, readInbox, writeContent } from './session-content.ts';
+import {
+  largestValue,
+  readArchive,
+  readContent,
+  readInbox,
+  readPosition,
+  writeContent,
+} from './session-content.ts';
 import { dueEntry, dueSql, listedEntry, listSql } from './session-list.ts';
 import {
   escapeText,
@@ -70,6 +77,10 @@ export class SqliteBackend implements SessionBackend {
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const { connection } = this;
     return this.query(() => readInbox(connection, sessionId, incarnation, range));
+  }
+
+  async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
+    return this.query(() => readPosition(this.connection, sessionId, incarnation, itemId));
   }
 
   async readArchive(

@@ -10,6 +10,7 @@ import { executionCases } from './execution-cases.ts';
 import { expiryCases } from './expiry-cases.ts';
 import { faultCases } from './fault-cases.ts';
 import { fencingCases } from './fencing-cases.ts';
+import { fullInboxCases } from './full-inbox-cases.ts';
 import { historyCases } from './history-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
 import { inboxValueCases } from './inbox-value-cases.ts';
@@ -39,7 +40,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['claims', [...claimCases, ...releaseCases, ...attemptCases]],
   ['bases', baseCases],
   ['fencing', fencingCases],
-  ['inbox', [...inboxCases, ...inboxValueCases]],
+  ['inbox', [...inboxCases, ...inboxValueCases, ...fullInboxCases]],
   ['due', dueCases],
   ['failures', failureCases],
   ['expiry', expiryCases],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
 import { expected } from './failures.ts';
+import { filling } from './filling.ts';
 import { finding } from './finding.ts';
 import { owning } from './owning.ts';
 import { racing } from './racing.ts';
@@ -21,6 +22,7 @@ const defects = Object.keys({
   ...answering,
   ...storing,
   ...owning,
+  ...filling,
 });
 
 test('every store with a defect fails a case', () => {

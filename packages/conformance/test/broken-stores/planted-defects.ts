@@ -6,6 +6,7 @@ import type { Ways } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
+import { filling } from './filling.ts';
 import { finding } from './finding.ts';
 import { owning } from './owning.ts';
 import { racing } from './racing.ts';
@@ -35,7 +36,7 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, reading, showing, answering, storing, owning };
+const GROUPS = { writing, racing, claiming, finding, reading, showing, answering, storing, owning, filling };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
 /** Without effort: the number of defects of each group, and no case that takes seconds. */
 const SAMPLE = 3;

@@ -10,6 +10,16 @@ export interface OwnerOptions {
   readonly owner?: string | undefined;
 }
 
+/** Options of `SessionStore.enqueue`. */
+export interface EnqueueOptions extends OwnerOptions {
+  /**
+   * Names what the item does, such as the call that it decides: 1 to 200 characters. A full inbox stores such an item
+   * beyond its limit. Of the items of one name that came to the full inbox, it stores the first: others are answered as
+   * its repetitions. It holds at most 100 items beyond its limit, and always one more of the name `stop`.
+   */
+  readonly reserve?: string | undefined;
+}
+
 /** Options of `SessionStore.load`. */
 export interface LoadOptions extends OwnerOptions {
   /**

@@ -6,6 +6,7 @@ import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from 
 import type {
   ClaimedSession,
   ClaimOptions,
+  EnqueueOptions,
   InboxItem,
   InboxItemRef,
   LoadOptions,
@@ -200,14 +201,14 @@ export interface SessionStore {
   release(claim: SessionClaim, options?: ReleaseOptions): Promise<boolean>;
   /**
    * Adds an item to the inbox of a session, and makes the session due. The caller needs no claim and no revision.
-   * Returns `false` when an item with this id waits, or is among the last 16 used items. The cost does not depend on
-   * the number of waiting items. A full inbox refuses even an item that already waits in it.
+   * Returns `false` when an item with this id waits, or is among the last 16 used items, also when the inbox is full. The
+   * cost does not depend on the number of waiting items. A full inbox refuses other items, except as `reserve` says.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`.
    */
   enqueue(
     sessionId: string,
     item: Pick<InboxItem, 'id' | 'content'>,
-    options?: OwnerOptions,
+    options?: EnqueueOptions,
   ): Promise<boolean>;
   /**
    * Removes an item from the inbox. Returns `false` when no item with this id waits, and when a worker that may use the

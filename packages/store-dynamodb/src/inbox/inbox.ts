@@ -95,19 +95,19 @@ export class Inbox {
     return { items: [marker, ...items], blobs, unique };
   }
 
-  /** Returns whether an item with this id waits. */
-  async isDuplicate(pk: string, header: Header, itemId: string): Promise<boolean> {
+  /** Returns the position of the waiting item with this id. */
+  async positionOf(pk: string, header: Header, itemId: string): Promise<number | undefined> {
     const { incarnation, inbox } = header.record;
-    if (inbox === undefined || waitingItemCount(inbox) === 0) return false;
+    if (inbox === undefined || waitingItemCount(inbox) === 0) return undefined;
     const hash = itemHash(itemId);
     const from = markerPrefix(incarnation, hash);
     const markers = await this.readKeys(pk, { from, to: from + LAST_KEY });
     for (const position of new Set(markers.map((marker) => itemNameOf(marker).position))) {
       if (!isItemWaiting(inbox, position)) continue;
       const accepted = await this.acceptedAt(pk, header, position);
-      if (accepted?.hash === hash) return true;
+      if (accepted?.hash === hash) return position;
     }
-    return false;
+    return undefined;
   }
 
   /** Reads items by position. Omits items whose rows or blobs are damaged. */

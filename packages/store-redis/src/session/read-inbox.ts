@@ -2,7 +2,7 @@ import { StateFormatError } from '@holdfast/core';
 import { waitingPositions } from '@holdfast/core/store';
 import type { ItemRange, StoredItem } from '@holdfast/core/store';
 import type { SessionLocation } from './read-session.ts';
-import { entryField, fieldText, itemField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
+import { entryField, fieldText, itemField, itemIdField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
 import type { FieldValues } from './hash-fields.ts';
 
 /** The number of entries of an archive that one request reads. */
@@ -33,6 +33,18 @@ export async function readInbox(
     positions = waiting.filter((position) => position < to);
   }
   return items;
+}
+
+/** Returns the position of the item with an id. */
+export async function readPosition(
+  { calls, key, sessionId }: SessionLocation,
+  incarnation: string,
+  itemId: string,
+): Promise<number | undefined> {
+  const fields = [...RECORD_FIELDS, itemIdField(itemId)];
+  const [[token, text, position]] = await calls.read<[FieldValues]>([['hmget', key, ...fields]]);
+  if (readRecord([token, text], sessionId)?.incarnation !== incarnation || !position) return undefined;
+  return Number(String(position));
 }
 
 /** Reads the entries of an archive in a range of positions, at most `limit`. */

@@ -102,6 +102,36 @@ export function checkedContent(content: InboxContent): InboxContent {
   return check(content as never);
 }
 
+const MAX_RESERVE_LENGTH = 200;
+
+/**
+ * Returns the name under which a full inbox stores an item beyond its limit, as `EnqueueOptions.reserve`; `undefined` for a
+ * message. Items of one name have the same effect.
+ */
+export function reserveOf(content: InboxContent): string | undefined {
+  const name = effectOf(content);
+  return name !== undefined && name.length <= MAX_RESERVE_LENGTH ? name : undefined;
+}
+
+function effectOf(content: InboxContent): string | undefined {
+  switch (content.type) {
+    case 'message':
+      return undefined;
+    case 'stop':
+      return content.executionId === undefined ? 'stop' : `stop ${content.executionId}`;
+    case 'decision': {
+      const { toolExecutionId, decision, requestedAt = '' } = content;
+      return `${decision} ${toolExecutionId} ${requestedAt}`;
+    }
+    case 'answer':
+      return `answer ${content.toolExecutionId}`;
+    case 'retry':
+      return 'retry';
+    case 'child-ended':
+      return `child ${content.sessionId}`;
+  }
+}
+
 /**
  * Returns the state as it will be after a worker has used the item. The caller that enqueued a message receives this
  * state: it must not take the response to an earlier message for the response to its own.

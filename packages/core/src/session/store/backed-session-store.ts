@@ -29,6 +29,7 @@ import {
   enqueuedRecord,
   failedRecord,
   isExpired,
+  isInboxFull,
   requireSavable,
   revisionOf,
   savedRecord,
@@ -51,6 +52,7 @@ import {
   checkedExpiry,
   checkedSaveOptions,
   checkExecutionQuery,
+  checkEnqueueOptions,
   checkItem,
   checkOwnerOptions,
   checkPruneOptions,
@@ -79,6 +81,7 @@ import type {
 import type {
   ClaimedSession,
   ClaimOptions,
+  EnqueueOptions,
   InboxItem,
   LoadOptions,
   OwnerOptions,
@@ -238,15 +241,17 @@ export class BackedSessionStore implements SessionStore {
   async enqueue(
     sessionId: string,
     item: Pick<InboxItem, 'id' | 'content'>,
-    options: OwnerOptions = {},
+    options: EnqueueOptions = {},
   ): Promise<boolean> {
     checkSessionId(sessionId);
     const { id: itemId, content } = checkItem(item);
-    const { owner } = checkOwnerOptions(options);
+    const { owner, reserve } = checkEnqueueOptions(options);
     const json = toJsonValue(content);
-    const { opened, reader } = this;
-    return writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
-      const after = enqueuedRecord(record, itemId, this.maxInboxItems, now);
+    const { opened, reader, maxInboxItems: maxItems } = this;
+    return writeRecord(sessionId, { opened, reader, owner }, async (record, now) => {
+      // Only a full inbox is asked before the write: else the write itself finds an item with this id.
+      if (isInboxFull(record, maxItems) && (await reader.hasItem(record, itemId))) return { answer: false };
+      const after = enqueuedRecord(record, itemId, { maxItems, reserve }, now);
       if (after === undefined) return { answer: false };
       const stored = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
       return { after, change: { enqueue: stored }, answer: true, ifDuplicate: false };

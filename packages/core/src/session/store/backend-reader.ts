@@ -1,6 +1,6 @@
 import { hasErrorCode, StateFormatError } from '../../errors.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { waitingPositions } from './record/inbox-cursor.ts';
+import { isItemWaiting, waitingPositions } from './record/inbox-cursor.ts';
 import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './record/inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
@@ -195,15 +195,17 @@ export class BackendReader {
     return new Map(items.filter(isReadable).map(({ id, position }) => [position, id]));
   }
 
-  /** Returns the position of a waiting item; `undefined` when no readable item has this id. */
-  async positionOf(record: SessionRecord, itemId: string): Promise<number | undefined> {
-    for (let after = -1; ;) {
-      const { inbox, unreadable } = await this.inbox(record, after);
-      const found = inbox.find(({ id }) => id === itemId);
-      if (found) return found.position;
-      if (inbox.length + unreadable.length < INBOX_PAGE) return undefined;
-      after = Math.max(...[...inbox, ...unreadable].map(({ position }) => position));
-    }
+  /** Returns the position of the item with an id; `undefined` when the inbox holds no such item. It may be used meanwhile. */
+  positionOf({ info, incarnation }: SessionRecord, itemId: string): Promise<number | undefined> {
+    return this.opened.backend.readPosition(info.sessionId, incarnation, itemId);
+  }
+
+  /** Returns true when an item with this id waits, or was enqueued since the record was read. */
+  async hasItem(record: SessionRecord, itemId: string): Promise<boolean> {
+    const { inbox } = record;
+    const position = await this.positionOf(record, itemId);
+    if (position === undefined || inbox === undefined) return false;
+    return position >= inbox.next || isItemWaiting(inbox, position);
   }
 
   /**

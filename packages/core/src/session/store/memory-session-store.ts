@@ -36,16 +36,20 @@ type Item = NonNullable<RecordChange['enqueue']>;
 /** The waiting items, by position and by id. */
 class MemoryInbox {
   private readonly items = new Map<number, Item>();
-  private readonly ids = new Set<string>();
+  private readonly positions = new Map<string, number>();
 
   get(position: number): StoredItem | undefined {
     return this.items.get(position);
   }
 
+  positionOf(id: string): number | undefined {
+    return this.positions.get(id);
+  }
+
   /** Adds an item; returns false when the inbox holds an item with its id. */
   add(item: Item): boolean {
-    if (this.ids.has(item.id)) return false;
-    this.ids.add(item.id);
+    if (this.positions.has(item.id)) return false;
+    this.positions.set(item.id, item.position);
     this.items.set(item.position, item);
     return true;
   }
@@ -53,7 +57,7 @@ class MemoryInbox {
   remove(position: number): void {
     const item = this.items.get(position);
     if (item === undefined) return;
-    this.ids.delete(item.id);
+    this.positions.delete(item.id);
     this.items.delete(position);
   }
 }
@@ -96,6 +100,11 @@ export class MemoryBackend implements SessionBackend {
       if (item) found.push(item);
     }
     return found;
+  }
+
+  async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
+    const entry = this.entries.get(sessionId);
+    return entry?.record.incarnation === incarnation ? entry.inbox.positionOf(itemId) : undefined;
   }
 
   async readArchive(

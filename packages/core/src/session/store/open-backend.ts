@@ -8,6 +8,7 @@ const BACKEND = mustBe.objectWith('an object with the methods of a SessionBacken
   'readRecord',
   'readSession',
   'readInbox',
+  'readPosition',
   'readArchive',
   'compareAndSet',
   'list',

@@ -109,6 +109,12 @@ export interface SessionBackend {
    */
   readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]>;
   /**
+   * Returns the position of the inbox item with an id; `undefined` when the inbox holds no such item, and when the session
+   * has another incarnation now. If it keeps used items, it prefers the item that waits. The cost must not depend on the
+   * number of waiting items.
+   */
+  readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined>;
+  /**
    * Reads the entries of an archive, in ascending order of position. The result is empty when the session has another
    * incarnation now. It may contain entries that were removed.
    */

@@ -14,6 +14,7 @@ import type {
 } from '../session-store.ts';
 import type {
   ClaimOptions,
+  EnqueueOptions,
   InboxItem,
   InboxItemRef,
   LoadOptions,
@@ -218,6 +219,15 @@ export const checkFailedWork = optionsCheck<FailedWork>('store.recordFailure', {
   delaysSeconds: mustBe.required(
     mustBe.listOf('numbers of seconds above 0, as in delaysSeconds: [10, 60]', mustBe.seconds.accepts),
   ),
+});
+
+export const checkEnqueueOptions = optionsCheck<EnqueueOptions>('store.enqueue', {
+  owner: OWNER,
+  reserve: {
+    expected: 'a text of 1 to 200 characters',
+    accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= 200,
+    type: 'string',
+  },
 });
 
 const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(

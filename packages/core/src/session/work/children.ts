@@ -1,6 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
+import { reserveOf } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, OwnerOptions } from '../session-claim.ts';
 import type { SessionStore } from '../session-store.ts';
@@ -67,8 +68,9 @@ async function enqueueNotice(
   notice: Pick<InboxItem, 'id' | 'content'>,
   relatives: Relatives,
 ): Promise<boolean> {
+  const reserve = reserveOf({ type: 'child-ended', sessionId });
   const isEnqueued = (options: OwnerOptions): Promise<boolean> =>
-    relatives.enqueue(parentId, notice, options).then(() => true, ifMissing(false));
+    relatives.enqueue(parentId, notice, { ...options, reserve }).then(() => true, ifMissing(false));
   if (await isEnqueued({ owner })) return true;
   const parent = owner === undefined ? undefined : await relatives.load(parentId);
   return parent !== undefined && waitsFor(parent, sessionId) && isEnqueued({ owner: parent.owner });

@@ -41,7 +41,7 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
     claim: (id, options) => store.claim(id, { ...options, ...own }),
     renew: (claim, options) => store.renew(claim, { ...options, ...own }),
     release: (claim, options) => store.release(claim, { ...options, ...own }),
-    enqueue: (id, item) => store.enqueue(id, item, own),
+    enqueue: (id, item, options) => store.enqueue(id, item, { ...options, ...own }),
     removeItem: (id, itemId) => store.removeItem(id, itemId, own),
     recordFailure: (id, failed) => store.recordFailure(id, failed, own),
     exists: (id) => store.exists(id, own),

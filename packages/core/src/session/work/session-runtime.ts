@@ -6,7 +6,7 @@ import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
 import { checkForkOptions, forkState, revisionGone } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
-import { checkedContent, expectedState } from '../actions/inbox-content.ts';
+import { checkedContent, expectedState, reserveOf } from '../actions/inbox-content.ts';
 import type {
   CreateSessionOptions,
   ExecuteOptions,
@@ -263,7 +263,8 @@ export class SessionRuntime<Context = unknown> {
   /**
    * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at work or
    * the next one uses it. With a channel, the worker at work is notified at once. `enqueue` wakes no other worker: call
-   * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones.
+   * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones. Everything but a
+   * message also fits into a full inbox, which holds each such item once.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
    * for content that no worker could use.
    */
@@ -273,10 +274,9 @@ export class SessionRuntime<Context = unknown> {
     options: { readonly id?: string | undefined } = {},
   ): Promise<boolean> {
     const { channel } = this.parts;
-    const isNew = await this.store.enqueue(sessionId, {
-      id: checkEnqueueOptions(options).id ?? this.parts.clock.newId(),
-      content: checkedContent(content) as never,
-    });
+    const id = checkEnqueueOptions(options).id ?? this.parts.clock.newId();
+    const item = { id, content: checkedContent(content) as never };
+    const isNew = await this.store.enqueue(sessionId, item, { reserve: reserveOf(content) });
     if (channel) await notifyWorker(channel, sessionId, content);
     return isNew;
   }

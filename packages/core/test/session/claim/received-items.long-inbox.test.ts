@@ -1,4 +1,4 @@
-import { InboxFullError, MemorySessionStore, sendMessage } from '@holdfast/core';
+import { cancel, InboxFullError, MemorySessionStore, sendMessage } from '@holdfast/core';
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { SessionRuntime } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core/store';
@@ -131,12 +131,41 @@ describe('a full inbox', () => {
     });
   });
 
-  test('refuses a stop too', async () => {
-    const { process } = watchedWorld(options);
+  test('takes a stop, decisions, answers and retries, each once', async () => {
+    const { process, store } = watchedWorld(options);
     const runtime = process(['One.']);
     const { sessionId } = await runtime.create({ definition });
     await enqueueAll(runtime, sessionId, ['1', '2', '3']);
-    await expect(runtime.enqueue(sessionId, { type: 'stop' })).rejects.toMatchObject({ code: 'INBOX_FULL' });
+    const toolExecutionId = '00000000-0000-4000-8000-000000000001';
+    const contents = [
+      { type: 'stop' },
+      { type: 'stop', executionId: 'e' },
+      { type: 'decision', decision: 'approved', toolExecutionId },
+      { type: 'decision', decision: 'denied', toolExecutionId },
+      { type: 'answer', toolExecutionId, value: 1 },
+      { type: 'retry' },
+      { type: 'child-ended', sessionId: 'child' },
+    ] as const;
+    for (const isNew of [true, false])
+      for (const content of contents) expect(await runtime.enqueue(sessionId, content)).toBe(isNew);
+    expect((await store.inspect(sessionId)).waitingItems).toBe(3 + contents.length);
+    await expect(runtime.enqueue(sessionId, { type: 'message', content: '4' })).rejects.toMatchObject({
+      code: 'INBOX_FULL',
+    });
+  });
+
+  test.each(['idle', 'busy'])('lets its session be cancelled: %s', async (what) => {
+    const { process, store } = watchedWorld(options);
+    const runtime = process(['One.', 'Two.', 'Three.', 'Four.']);
+    const { sessionId } = await runtime.create({ definition });
+    await enqueueAll(runtime, sessionId, ['1', '2', '3']);
+    const worker = { workerId: 'another', leaseSeconds: 60 };
+    const { claim } = await store.claim(sessionId, worker);
+    if (what === 'idle') await store.release(claim);
+    await runtime.execute(sessionId, cancel());
+    if (what === 'busy') await store.release(claim);
+    await runtime.advance(sessionId);
+    expect((await runtime.get(sessionId)).state.status).toBe('stopped');
   });
 
   test('holds 10,000 items by default', async () => {

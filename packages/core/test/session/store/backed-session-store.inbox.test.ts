@@ -38,7 +38,7 @@ test('an inbox is a bounded queue without duplicates, after any enqueues and use
       const enqueue = async (id: string): Promise<void> => {
         const isRemembered = used.slice(-REMEMBERED).includes(id);
         const isKnown = isRemembered || waiting.some((item) => item.id === id);
-        if (!isRemembered && waiting.length === LIMIT) {
+        if (!isKnown && waiting.length === LIMIT) {
           await assert.rejects(store.enqueue(sessionId, { id, content: id }), { code: 'INBOX_FULL' });
           return;
         }

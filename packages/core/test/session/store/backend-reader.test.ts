@@ -43,6 +43,7 @@ function storeOf(
     capabilities: { listing: 'strong', clock: 'client', maxValueBytes: undefined },
     readRecord: async () => stored.record,
     readSession: async () => stored,
+    readPosition: async () => undefined,
     readInbox: async (_id, _incarnation, { from, to, limit }) =>
       inbox.filter(({ position }) => position >= from && position < to).slice(0, limit),
     compareAndSet: async (...swap) => (writes.push(swap), 'done'),

@@ -87,6 +87,7 @@ const readRecord: Read<SessionRecord> = shapeReader({
   'wakeAt?': readInstant,
   lastActiveAt: readInstant,
   'inbox?': readInbox,
+  'reserved?': readFrozenList(shapeReader({ name: readString, position: readCount })),
   'usedIds?': readFrozenList(readString),
   'failure?': readWorkFailure,
   'takenUntil?': readInstant,

@@ -66,6 +66,8 @@ export interface SessionRecord {
   readonly lastActiveAt: Instant;
   /** Records which items wait in the inbox; absent until the first item is enqueued. */
   readonly inbox?: InboxCursor | undefined;
+  /** The items that came to the full inbox and wait beyond its limit, with the names of what they do. */
+  readonly reserved?: readonly ReservedItem[] | undefined;
   /** The ids of the last used items, in the order of use. */
   readonly usedIds?: readonly string[] | undefined;
   /** The last failure of work on the session; absent once work has succeeded. */
@@ -78,10 +80,19 @@ export interface SessionRecord {
   readonly firstRevision?: number | undefined;
 }
 
+/** An item that waits beyond the limit of its inbox. */
+interface ReservedItem {
+  readonly name: string;
+  readonly position: number;
+}
+
 /** The record of a claimed session. */
 export type ClaimedRecord = SessionRecord & { readonly lease: NonNullable<SessionRecord['lease']> };
 
 const REMEMBERED_ITEMS = 16;
+const MAX_RESERVED_ITEMS = 100;
+/** A stop of whatever execution is active: one is enough, and it must always fit. */
+const STOP = 'stop';
 
 export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt <= now;
@@ -230,7 +241,7 @@ export function savedRecord(
   { hash, firstRevision }: { readonly hash: string; readonly firstRevision: number | undefined },
   now: Instant,
 ): SessionRecord {
-  const { inbox, usedIds, lastActiveAt } = record;
+  const { usedIds, lastActiveAt } = record;
   const facts = progressOf(session, now);
   const isByHolder = epoch !== undefined && record.lease !== undefined;
   const acknowledged = waitingItemRefs(record, acknowledge);
@@ -244,7 +255,7 @@ export function savedRecord(
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
     failure: facts.progress === record.progress ? record.failure : undefined,
     takenUntil: undefined,
-    inbox: inbox && withoutItems(inbox, positions),
+    ...withoutPositions(record, positions),
     usedIds:
       acknowledged.length > 0
         ? [...(usedIds ?? []), ...acknowledged.map(({ id }) => id)].slice(-REMEMBERED_ITEMS)
@@ -255,29 +266,57 @@ export function savedRecord(
   return withNewContent(nextRecord({ ...record, ...changes }, now));
 }
 
+/** The limit of an inbox, and the name of an item that may exceed it. */
+interface InboxLimit {
+  readonly maxItems: number;
+  readonly reserve?: string | undefined;
+}
+
 /**
  * Returns the record with one more inbox item, at the position `inbox.next` of the record before; `undefined` when the
- * item is among the last used ones.
- * @throws InboxFullError when the inbox holds `maxItems` items.
+ * item is among the last used ones, or one of its name waits beyond the limit.
+ * @throws InboxFullError when the inbox holds `maxItems` items, and its reserve has no place for the item.
  */
 export function enqueuedRecord(
   record: SessionRecord,
   itemId: string,
-  maxItems: number,
+  { maxItems, reserve }: InboxLimit,
   now: Instant,
 ): SessionRecord | undefined {
-  const { inbox, usedIds, info } = record;
+  const { inbox, usedIds, info, reserved = [] } = record;
   if (usedIds?.includes(itemId)) return undefined;
-  if (waitingItemCount(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
+  const isFull = isInboxFull(record, maxItems);
+  if (isFull) {
+    if (reserved.some(({ name }) => name === reserve)) return undefined;
+    const hasPlace = reserve === STOP || reserved.length < MAX_RESERVED_ITEMS;
+    if (reserve === undefined || !hasPlace) throw new InboxFullError(info.sessionId, maxItems);
+  }
+  const position = inbox?.next ?? 0;
   return nextRecord(
     {
       ...record,
       inbox: withItem(inbox, now),
+      ...(isFull && reserve !== undefined && { reserved: [...reserved, { name: reserve, position }] }),
       failure: triedAgain(record.failure, now),
       takenUntil: undefined,
     },
     now,
   );
+}
+
+/** True when the inbox holds as many items as it may. */
+export function isInboxFull({ inbox }: SessionRecord, maxItems: number): boolean {
+  return waitingItemCount(inbox) >= maxItems;
+}
+
+/** The inbox of a record, and what waits beyond its limit, without the items at some positions. */
+function withoutPositions(
+  { inbox, reserved }: SessionRecord,
+  positions: readonly number[],
+): Pick<SessionRecord, 'inbox' | 'reserved'> {
+  const rest = inbox && withoutItems(inbox, positions);
+  const waiting = rest && reserved?.filter(({ position }) => isItemWaiting(rest, position));
+  return { inbox: rest, reserved: waiting?.length ? waiting : undefined };
 }
 
 /** A dead letter is tried once more when something comes into its inbox. */
@@ -317,7 +356,7 @@ export function withoutItem(
   const { inbox, lease } = record;
   if (inbox === undefined || !isItemWaiting(inbox, position)) return undefined;
   if (lease && position <= (lease.readTo ?? -1)) return undefined;
-  return nextRecord({ ...record, inbox: withoutItems(inbox, [position]) }, now);
+  return nextRecord({ ...record, ...withoutPositions(record, [position]) }, now);
 }
 
 function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {

@@ -27,7 +27,7 @@ function recordWith(items: number): SessionRecord {
   const created = session.withRevision({ incarnation: 'i', version: 1 }, NOW);
   let record = createdRecord(created, { expiry: undefined, firstRevision: undefined }, NOW);
   for (let index = 0; index < items; index++)
-    record = enqueuedRecord(record, `item ${index}`, 100, NOW) ?? record;
+    record = enqueuedRecord(record, `item ${index}`, { maxItems: 100 }, NOW) ?? record;
   return record;
 }
 

@@ -1,0 +1,4 @@
+import { testDefects } from './failures.ts';
+import { filling } from './filling.ts';
+
+testDefects(filling);
