@@ -40,21 +40,23 @@ export class ChannelLink {
 
   private async connected(): Promise<void> {
     if (this.client.status === 'ready') return;
-    if (this.client.status !== 'end') await withDeadline(CONNECTION_TIMEOUT, () => this.nextConnection());
+    if (this.client.status !== 'end') await this.nextConnection();
     if (this.client.status === 'end') throw this.connectionError ?? new Error('The connection has ended.');
   }
 
-  /** Resolves when the client is connected, or has ended. */
+  /** Resolves when the client is connected, or has ended. @throws DeadlineError when that takes too long. */
   private async nextConnection(): Promise<void> {
-    return new Promise((resolve) => {
-      this.waiting.add(resolve);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.add(resolve);
+    try {
+      await withDeadline(CONNECTION_TIMEOUT, () => promise);
+    } finally {
+      this.waiting.delete(resolve);
+    }
   }
 
   private resume(): void {
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    for (const resolve of waiting) resolve();
+    for (const resolve of this.waiting) resolve();
   }
 }
 

@@ -33,7 +33,8 @@ export interface RedisChannelOptions {
 /** The options of a channel with the options of a client. */
 export interface RedisSessionChannelOptions extends RedisChannelOptions {
   /**
-   * A client with `duplicate()`. The channel connects two clients with its options, and does not use the client itself.
+   * A client with `duplicate()`. The channel connects clients of its own with its options, and does not use the client
+   * itself.
    */
   readonly client: RedisChannelClient;
 }
@@ -63,7 +64,7 @@ const checkOpenOptions = optionsCheck<RedisChannelOptions & AnyConnection>(
 
 /**
  * Connects workers, readers and callers through Redis or Valkey. A process has two connections for all its sessions; in a
- * Cluster, as many as ioredis needs.
+ * Cluster, one for subscriptions on each master that holds a session, and as many for commands as ioredis needs.
  *
  * @example
  * const channel = await RedisSessionChannel.open({ url: 'redis://localhost' });
