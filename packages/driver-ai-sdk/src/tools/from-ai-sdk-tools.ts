@@ -27,10 +27,15 @@ export interface FromAiSdkToolsOptions<Name extends string = string> {
   /** The effect of tools that `effects` does not name. Default: `once`. */
   readonly defaultEffect?: ToolEffect;
   /**
-   * True for tools whose calls a person must approve, for all that the loop runs, or by name. Default: `needsApproval` of
-   * each tool.
+   * True for tools whose calls a person must approve, for all that the loop runs, or by name. The `needsApproval` of each
+   * tool holds too: `false` here does not lift it. Default: `needsApproval` of each tool alone.
    */
   readonly needsApproval?: boolean | { readonly [N in Name]?: boolean };
+  /**
+   * Whether a person must approve calls of the tools that `needsApproval` does not name, such as those that a server adds
+   * later. Only beside names. Default: true.
+   */
+  readonly defaultNeedsApproval?: boolean;
   /** Seconds that one attempt may take; no limit when absent. */
   readonly timeoutSeconds?: number;
   /** Seconds after which a call without a decision is denied; no limit when absent. */
@@ -50,6 +55,7 @@ const checkOptions = optionsCheck<FromAiSdkToolsOptions>('fromAiSdkTools', {
     expected: 'true, false, or one of them by the name of the tool',
     accepts: (value) => typeof value === 'boolean' || mustBe.object.accepts(value),
   },
+  defaultNeedsApproval: mustBe.boolean,
   timeoutSeconds: mustBe.number(0),
   approvalTimeoutSeconds: mustBe.number(0),
 });
@@ -62,7 +68,8 @@ const checkOptions = optionsCheck<FromAiSdkToolsOptions>('fromAiSdkTools', {
  * an `execute` yields before its last value become progress of the call. An MCP result with `isError` is a failed call.
  * The callbacks `onInputStart`, `onInputDelta` and `onInputAvailable` are not called.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, an effect or approval for
- * an unknown tool or for a tool that the provider runs, and a name that is not 1 to 64 letters, digits, `_` or `-`;
+ * an unknown tool or for a tool that the provider runs, a `needsApproval` of a tool that is neither a boolean nor a
+ * function, and a name that is not 1 to 64 letters, digits, `_` or `-`;
  * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form, and for one whose values are not objects.
  * @example
  * const client = await createMCPClient({ transport: { type: 'http', url } });
@@ -77,6 +84,7 @@ export async function fromAiSdkTools<const Tools extends AiSdkToolSet>(
   requireSet(tools);
   requireMembers('effects', policy.effects, EFFECT, tools);
   requireMembers('needsApproval', policy.needsApproval, mustBe.boolean, tools);
+  requireNames(policy);
   const converted = Object.entries(tools).map(([name, each]) => convertTool(name, each, policy));
   return Object.freeze(await Promise.all(converted));
 }
@@ -86,6 +94,13 @@ function requireSet(tools: unknown): void {
   if (mustBe.object.accepts(tools) && !(tools instanceof Promise)) return;
   const examples = 'fromAiSdkTools({ search }) or fromAiSdkTools(await client.tools())';
   throw invalidArgument(`fromAiSdkTools takes an object with tools by name, as in ${examples}.`, TypeError);
+}
+
+/** @throws RangeError `ARGUMENT_INVALID` for a default that would do nothing. */
+function requireNames({ needsApproval, defaultNeedsApproval }: FromAiSdkToolsOptions): void {
+  if (defaultNeedsApproval === undefined || typeof needsApproval === 'object') return;
+  const advice = 'Pass names too, as in needsApproval: { pay: true }, or only needsApproval: true.';
+  throw invalidArgument(`defaultNeedsApproval of fromAiSdkTools applies beside names only. ${advice}`);
 }
 
 /** Checks an option that has a value for each tool by name. */
@@ -104,8 +119,11 @@ function requireUsable(option: string, name: string, tools: AiSdkToolSet): void 
     const known = Object.keys(tools).join(', ') || 'none';
     throw invalidArgument(`"${option}" names the unknown tool "${name}". Known tools: ${known}.`);
   }
-  if (!isProviderExecuted(given)) return;
-  throw invalidArgument(
+  if (isProviderExecuted(given)) throw notApplied(option, name);
+}
+
+function notApplied(option: string, name: string): Error {
+  return invalidArgument(
     `"${option}" names the tool "${name}", which the provider runs: the loop cannot apply it.`,
   );
 }
@@ -115,6 +133,7 @@ function isProviderExecuted({ type, isProviderExecuted: isExecuted }: AiSdkTool)
 }
 
 async function convertTool(name: string, given: AiSdkTool, policy: FromAiSdkToolsOptions): Promise<Tool> {
+  checkArgument(`needsApproval of tool "${name}"`, given.needsApproval ?? false, OWN_APPROVAL);
   if (given.type !== 'provider') return functionTool(name, given, policy);
   const { supportsDeferredResults } = given;
   const provided = { id: idOf(name, given), args: toJsonObject({ ...given.args }) };
@@ -122,6 +141,7 @@ async function convertTool(name: string, given: AiSdkTool, policy: FromAiSdkTool
     const own: ProviderTool = Object.freeze({ ...provided, isProviderExecuted: false });
     return Object.freeze({ ...(await functionTool(name, given, policy)), providerTool: own });
   }
+  if (given.needsApproval) throw notApplied('needsApproval', name);
   return providerTool({
     name,
     ...provided,
@@ -247,21 +267,34 @@ function hasHint(metadata: object | undefined, hint: string): boolean {
 type ApprovalContext = Parameters<NonNullable<Tool['needsApproval']>>[1];
 type NeedsApproval = boolean | ((input: unknown, context: ApprovalContext) => Promise<boolean>);
 
+const OWN_APPROVAL: ArgumentCheck = {
+  expected: 'true, false or a function',
+  accepts: (value) => typeof value === 'boolean' || typeof value === 'function',
+};
+
+/** The stricter of the option and the rule of the tool. Of a function, only the answer `false` lets a call run. */
 function approvalOf(
   name: string,
   given: AiSdkTool,
-  { needsApproval }: FromAiSdkToolsOptions,
+  policy: FromAiSdkToolsOptions,
 ): { needsApproval?: NeedsApproval } {
-  const chosen = typeof needsApproval === 'object' ? ownMember(needsApproval, name) : needsApproval;
-  if (chosen !== undefined) return { needsApproval: chosen };
-  const own = given.needsApproval;
-  if (own === undefined || typeof own === 'boolean') return own === undefined ? {} : { needsApproval: own };
+  const own = given.needsApproval ?? false;
+  if (own === true || isApprovalChosen(name, policy)) return { needsApproval: true };
+  if (own === false) return {};
   return {
     needsApproval: async (input, context) => {
       const options = callOptions(context, await contextOf(given, context.runContext));
-      return (await own.call(given, input as never, options as never)) === true;
+      return (await own.call(given, input as never, options as never)) !== false;
     },
   };
+}
+
+function isApprovalChosen(
+  name: string,
+  { needsApproval = false, defaultNeedsApproval = true }: FromAiSdkToolsOptions,
+): boolean {
+  if (typeof needsApproval === 'boolean') return needsApproval;
+  return ownMember(needsApproval, name) ?? defaultNeedsApproval;
 }
 
 /** The `context` of a call: the run context, checked by the schema of the tool. */

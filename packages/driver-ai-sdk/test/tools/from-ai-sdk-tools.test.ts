@@ -174,8 +174,6 @@ describe('a tool of the AI SDK', () => {
     });
     expect((await called({ weather })).state.status).toBe('suspended');
     expect((await called({ weather }, { city: 'Oslo' })).state.status).toBe('completed');
-    const [never] = await fromAiSdkTools({ weather }, { needsApproval: { weather: false } });
-    expect(never).not.toHaveProperty('needsApproval');
     const [always] = await fromAiSdkTools(
       { weather: tool({ ...named, execute: () => 1 }) },
       { needsApproval: true },
@@ -300,7 +298,6 @@ describe('a tool of a provider', () => {
 
 test('a tool with the name of a member of every object has the options of the others', async () => {
   const tools = { constructor: tool({ ...named, execute: () => 'dry' }) };
-  const [converted] = await fromAiSdkTools(tools as never, { effects: {}, needsApproval: {} });
+  const [converted] = await fromAiSdkTools(tools as never, { effects: {} });
   expect(converted).toMatchObject({ name: 'constructor', effect: 'once' });
-  expect(converted).not.toHaveProperty('needsApproval', expect.anything());
 });
