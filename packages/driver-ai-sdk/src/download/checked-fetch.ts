@@ -57,7 +57,7 @@ function responseOf(
   });
 }
 
-function webResponse(response: Http.IncomingMessage, { stream }: Network): Response {
+function webResponse(response: Http.IncomingMessage, { toWeb }: Network): Response {
   const { statusCode: status = 500, headers: given } = response;
   const headers = new Headers();
   for (const name of READ_HEADERS) if (given[name] !== undefined) headers.set(name, given[name]);
@@ -66,7 +66,7 @@ function webResponse(response: Http.IncomingMessage, { stream }: Network): Respo
     response.resume();
     return new Response(null, { status, headers });
   }
-  const body = stream.Readable.toWeb(response) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const body = toWeb(response) as ReadableStream<Uint8Array<ArrayBuffer>>;
   return new Response(decoded(body, encoding), { status, headers });
 }
 

@@ -1,7 +1,7 @@
 import type * as Dns from 'node:dns';
 import type * as Http from 'node:http';
 import type * as Net from 'node:net';
-import type * as Stream from 'node:stream';
+import type { Readable } from 'node:stream';
 import type * as Tls from 'node:tls';
 import { publicAddressCheck } from './public-address.ts';
 
@@ -10,7 +10,8 @@ export interface Network {
   readonly net: typeof Net;
   readonly tls: typeof Tls;
   readonly http: typeof Http;
-  readonly stream: typeof Stream;
+  /** Converts the body of a response to a stream of the web. */
+  readonly toWeb: typeof Readable.toWeb;
   /** Resolves names. */
   readonly lookup: typeof Dns.lookup;
   readonly isPublic: (address: string) => boolean;
@@ -25,8 +26,15 @@ export function platformNetwork(): Network | undefined {
   const net: typeof Net | undefined = process.getBuiltinModule('node:net');
   const tls: typeof Tls | undefined = process.getBuiltinModule('node:tls');
   const http: typeof Http | undefined = process.getBuiltinModule('node:http');
-  const stream: typeof Stream | undefined = process.getBuiltinModule('node:stream');
+  const stream: { readonly Readable: typeof Readable } | undefined = process.getBuiltinModule('node:stream');
   const dns: typeof Dns | undefined = process.getBuiltinModule('node:dns');
   if (!net || !tls || !http || !stream || !dns || typeof net.BlockList !== 'function') return undefined;
-  return { net, tls, http, stream, lookup: dns.lookup, isPublic: publicAddressCheck(net) };
+  return {
+    net,
+    tls,
+    http,
+    toWeb: (body) => stream.Readable.toWeb(body),
+    lookup: dns.lookup,
+    isPublic: publicAddressCheck(net),
+  };
 }

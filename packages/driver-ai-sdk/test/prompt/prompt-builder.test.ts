@@ -7,7 +7,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { promptOfAttempt } from '../../src/prompt/prompt.ts';
 import { PromptBuilder } from '../../src/prompt/prompt-builder.ts';
-import type { Download } from '../../src/prompt/prompt-files.ts';
+import type { Download } from '../../src/download/download.ts';
 import { PromptFiles } from '../../src/prompt/prompt-files.ts';
 
 const { signal } = new AbortController();
