@@ -189,17 +189,18 @@ export class HeldClaim {
   }
 
   private scheduleHeartbeat(): void {
-    this.scheduleTick(timerTime(this.parts.clock) + this.interval);
+    this.scheduleTick(TICKS, timerTime(this.parts.clock) + this.interval);
   }
 
-  private scheduleTick(beatAt: number): void {
+  /** Schedules one of the remaining ticks. The last one is a heartbeat, as is one that comes at `beatAt` or later. */
+  private scheduleTick(remaining: number, beatAt: number): void {
     const { clock } = this.parts;
-    const now = timerTime(clock);
-    const delay = Math.min(this.interval / TICKS, beatAt - now);
-    this.tickDueAt = now + delay;
+    const delay = this.interval / TICKS;
+    this.tickDueAt = timerTime(clock) + delay;
     this.stopHeartbeat = callAfter(clock, delay, () => {
-      if (this.noticeStandstill() || timerTime(clock) >= beatAt) void this.heartbeat();
-      else this.scheduleTick(beatAt);
+      const isBeat = this.noticeStandstill() || remaining === 1 || timerTime(clock) >= beatAt;
+      if (isBeat) void this.heartbeat();
+      else this.scheduleTick(remaining - 1, beatAt);
     });
   }
 
