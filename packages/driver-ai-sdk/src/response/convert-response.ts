@@ -151,7 +151,7 @@ function convertToolCall({
   providerExecuted,
 }: LanguageModelV4ToolCall): ToolCallPart {
   const executed = providerExecuted ? { providerExecuted } : {};
-  return { type: 'tool-call', toolCallId, toolName, ...parseInput(input), ...executed };
+  return { type: 'tool-call', toolCallId, toolName, ...parseInput(input, providerExecuted), ...executed };
 }
 
 function withApproval(call: ToolCallPart, approvals: Approvals): ToolCallPart {
@@ -189,9 +189,9 @@ function isDeferrable({ toolName }: ToolCallPart, tools: readonly ToolDescriptio
 
 /**
  * Parses the arguments of a call. An empty text means no arguments. A whole number that would be rounded makes the call
- * invalid: it may be the id of another order.
+ * invalid: it may be the id of another order. A provider that runs the call itself has all digits.
  */
-function parseInput(text: string): { input: JsonValue; invalid?: string } {
+function parseInput(text: string, isExecuted = false): { input: JsonValue; invalid?: string } {
   if (text.trim() === '') return { input: {} };
   let input: JsonValue;
   try {
@@ -200,7 +200,7 @@ function parseInput(text: string): { input: JsonValue; invalid?: string } {
     const reason = error instanceof Error ? error.message : 'not JSON';
     return { input: text, invalid: `The arguments are not valid JSON: ${reason}` };
   }
-  const rounded = roundedInteger(text);
+  const rounded = isExecuted ? undefined : roundedInteger(text);
   if (rounded === undefined) return { input };
   const invalid = `The whole number ${rounded.slice(0, 40)} in the arguments has too many digits: it would be rounded. Send it as a string.`;
   return { input: text, invalid };

@@ -130,6 +130,8 @@ describe('content', () => {
           'The whole number 12345678901234567890 in the arguments has too many digits: it would be rounded. Send it as a string.',
       },
     ]);
+    const executed = { ...call, input, providerExecuted: true };
+    expect(convertContent([executed])).toStrictEqual([{ ...executed, input: JSON.parse(input) }]);
     const text = '{"order":"12345678901234567890","price":0.30000000000000004}';
     expect(convertContent([{ ...call, input: text }])).toStrictEqual([{ ...call, input: JSON.parse(text) }]);
   });
