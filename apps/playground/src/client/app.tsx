@@ -72,7 +72,7 @@ export function App() {
           isSending={starting !== undefined}
           problem={problem}
           onStart={begin}
-          onStop={() => void (starting && stop(starting))}
+          onStop={() => void (starting && stop(starting).catch(() => undefined))} // the session shows the run
         />
       ) : (
         <SessionScreen

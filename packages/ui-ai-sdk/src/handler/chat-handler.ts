@@ -200,7 +200,9 @@ class Handler {
     const body = await readBody(request, this.limits.bodyBytes);
     const messageId = optionalId(body, 'messageId');
     const executionId = messageId === undefined ? undefined : executionIdIn(messageId);
-    return Response.json({ isStopping: await chat.stop(executionId) });
+    const sentId = optionalId(body, 'sentId');
+    const isStopping = sentId === undefined ? chat.stop(executionId) : chat.stopResponseTo(sentId);
+    return Response.json({ isStopping: await isStopping });
   }
 
   async fork({ request, chat, user }: ChatRequest): Promise<Response> {

@@ -12,8 +12,9 @@ import type { SessionView, SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import type { InboxItem } from '@holdfast/core/store';
-import { isSameValue } from '../chunks/is-same-value.ts';
+import { isObject, isSameValue } from '../chunks/is-same-value.ts';
 import { messagesShownAs } from '../messages/message-ids.ts';
+import type { UIPart } from '../messages/ui-part.ts';
 import { digestOf } from '../wire/digest.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
@@ -22,8 +23,10 @@ import { errorToRetry, isAtWork } from './chat-view.ts';
 import type { Summaries } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import type { ChatCommand, IncomingMessage } from './request/incoming.ts';
+import { shownUserParts } from './queued-messages.ts';
+import type { ChatCommand, IncomingMessage, ShownMessage } from './request/incoming.ts';
 
+type RegenerateCommand = Extract<ChatCommand, { readonly type: 'regenerate' }>;
 type AnswerCommand = Extract<ChatCommand, { readonly type: 'answer' }>;
 
 /** The parts of a handler that the chats of all users share. */
@@ -80,7 +83,7 @@ export class Chat {
       case 'edit':
         return this.edit(command.message, command.replaces);
       case 'regenerate':
-        return this.regenerate(command.messageId, command.replaces);
+        return this.regenerate(command);
     }
   }
 
@@ -119,15 +122,30 @@ export class Chat {
     return new Map(executions.map((summary) => [summary.executionId, summary]));
   }
 
+  /** Requests the end of the execution that responds to a message, or will respond to it. Returns false without one. */
+  async stopResponseTo(messageId: string): Promise<boolean> {
+    const waiting = await this.inbox();
+    if (waiting.some(({ id }) => id === messageId)) return this.requestStop(undefined); // behind the message
+    const state = (await this.find())?.state;
+    const message = state && messageOf(state, messageId);
+    const executionId = message && executionIdOf(message);
+    return executionId !== undefined && this.stop(executionId);
+  }
+
   /** Requests the end of an execution, or of the one at work. Returns false without one. */
   async stop(named: string | undefined): Promise<boolean> {
     const waiting = await this.inbox();
-    const { state } = await this.runtime.get(this.sessionId);
+    const state = (await this.find())?.state;
+    if (state === undefined) return false;
     const active = state.hasActiveExecution ? state.executionId : undefined;
     const isNew = active === undefined && waiting.length > 0;
     if ((named ?? active) !== active || (active === undefined && !isNew)) return false;
+    return this.requestStop(active);
+  }
+
+  private async requestStop(executionId: string | undefined): Promise<true> {
     const reason = 'The user stopped the response.';
-    const content = { type: 'stop' as const, reason, ...(active !== undefined && { executionId: active }) };
+    const content = { type: 'stop' as const, reason, ...(executionId !== undefined && { executionId }) };
     await this.runtime.enqueue(this.sessionId, content);
     await this.wake();
     return true;
@@ -217,6 +235,16 @@ export class Chat {
     return waiting.some((item) => item.id === id) || this.isTaken(id);
   }
 
+  /** True when the saved state has a message of the user as the page shows it. */
+  private async hasShown({ id, parts }: ShownMessage): Promise<boolean> {
+    const session = await this.find();
+    const message = session && messageOf(session.state, id);
+    if (message === undefined) return false;
+    const known = shownUserParts(message.content, message.metadata);
+    const isSame = (part: UIPart, index: number): boolean => hasMembers(parts[index], part);
+    return known.length === parts.length && known.every(isSame);
+  }
+
   /** True when the saved state has a message. */
   private async isTaken(id: string): Promise<boolean> {
     const session = await this.find();
@@ -257,10 +285,9 @@ export class Chat {
     return { type: 'execution', executionId, isReady };
   }
 
-  private async regenerate(
-    messageId: string | undefined,
-    replaces: string | undefined,
-  ): Promise<ResponseTarget> {
+  private async regenerate({ messageId, replaces, last }: RegenerateCommand): Promise<ResponseTarget> {
+    // The page has a message that the server has refused: it is sent again, and replaces no response.
+    if (last && !(await this.hasShown(last))) return this.edit(last.read(), replaces);
     const { state } = await this.runtime.get(this.sessionId);
     const id = messageId === undefined ? undefined : shownAs(state, messageId)[0]?.id;
     const action = regenerate({ ...(id !== undefined && { messageId: id }) });
@@ -326,6 +353,13 @@ function editedId({ id, content }: IncomingMessage): string {
 
 function messageOf({ messages }: AgentState, id: string): Message | undefined {
   return messages.toArray().find((message) => message.id === id);
+}
+
+/** True for an object with all members of another one. */
+function hasMembers(value: unknown, members: object): boolean {
+  return (
+    isObject(value) && Object.entries(members).every(([name, member]) => isSameValue(value[name], member))
+  );
 }
 
 /** True when the last execution is at work, or has added a message. */

@@ -10,15 +10,17 @@ export function queuedMessages(items: readonly InboxItem[], state: AgentState): 
   const known = new Set<string>(items.length > 0 ? state.messages.map(({ id }) => id) : []);
   return items.flatMap(({ id, content }) => {
     if (known.has(id) || !isObject(content) || content['type'] !== 'message') return [];
-    const { [DATA_PARTS]: dataParts, ...own } = isObject(content['metadata']) ? content['metadata'] : {};
-    const parts = withDataParts(shownParts(content['content']), dataParts);
+    const { [DATA_PARTS]: _, ...own } = isObject(content['metadata']) ? content['metadata'] : {};
+    const parts = shownUserParts(content['content'], content['metadata']);
     const metadata = Object.keys(own).length > 0 ? { metadata: own } : {};
     return [{ id, role: 'user' as const, ...metadata, parts }];
   });
 }
 
-function shownParts(content: unknown): UIMessage['parts'] {
+/** Returns the parts of a message of the user as a page shows them. */
+export function shownUserParts(content: unknown, metadata: unknown): UIMessage['parts'] {
   const parts =
     typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content as UserPart[]);
-  return userParts(parts, { isDynamicTool: () => false, hasProviderMetadata: false });
+  const shown = userParts(parts, { isDynamicTool: () => false, hasProviderMetadata: false });
+  return withDataParts(shown, isObject(metadata) ? metadata[DATA_PARTS] : undefined);
 }

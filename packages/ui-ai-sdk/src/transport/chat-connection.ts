@@ -40,6 +40,8 @@ export interface ChatRequestInit {
   readonly body?: object;
   readonly headers?: RequestHeaders | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** When it aborts, no further attempt begins. */
+  readonly withdrawn?: AbortSignal | undefined;
 }
 
 /** A stream without news and without heartbeats for so many milliseconds is broken. */
@@ -58,14 +60,17 @@ export class ChatConnection {
 
   /**
    * Sends a request until the server replies to it. A status that can pass, such as that of a restart, counts as no reply.
-   * @throws ChatResponseError for a refusal; the signal's reason.
+   * @throws ChatResponseError for a refusal; the reason of a signal.
    */
   async request(init: ChatRequestInit): Promise<Response> {
+    const signals = [init.signal, init.withdrawn].filter((signal) => signal !== undefined);
+    const ending = AbortSignal.any(signals);
     for (let attempt = 0; ; attempt++) {
+      ending.throwIfAborted();
       const response = await this.requestOnce(init);
       if (response?.ok) return response;
       if (response && !isPassing(response.status)) throw await errorOf(response);
-      await this.pauseAfter(attempt, init.signal);
+      await this.pauseAfter(attempt, ending);
     }
   }
 

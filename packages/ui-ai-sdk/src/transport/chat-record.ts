@@ -1,8 +1,11 @@
 import type { UIMessage } from 'ai';
+import { isSameValue } from '../chunks/is-same-value.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import { hasNewAnswer, isQuestion } from './answers.ts';
 import { OpenStreams } from './open-streams.ts';
-import type { ChatHistory, PageSync } from './page-sync.ts';
+import type { ChatHistory, PageSync, UnsentMessage } from './page-sync.ts';
+import { Sending } from './sending.ts';
+import type { RunName } from './sending.ts';
 
 /** Returns the path of a chat behind that of the handler. */
 export function chatPath(chatId: string): string {
@@ -13,8 +16,12 @@ export function chatPath(chatId: string): string {
 export class ChatRecord<Message extends UIMessage> {
   readonly path: string;
   readonly streams = new OpenStreams();
-  /** The messages that the server has not confirmed. */
-  readonly unsent = new Map<string, Message>();
+  /** The messages that the server has not confirmed, by their ids. */
+  readonly unsent = new Map<string, UnsentMessage<Message>>();
+  /** The requests that the server has not confirmed. */
+  readonly sendings = new Set<Sending>();
+  /** Resolves when no stop is under way. */
+  stopping: Promise<unknown> = Promise.resolve();
   sync: PageSync<Message> | undefined;
   /** The last message of the assistant, as the server has it. */
   last: UIMessage | undefined;
@@ -63,12 +70,25 @@ export class ChatRecord<Message extends UIMessage> {
 
   /** Records the messages that the page has loaded. */
   load({ messages, isAtWork, failedId }: ChatHistory<Message>): void {
-    for (const message of messages) if (message.role === 'assistant') this.add(message);
+    for (const message of messages) {
+      if (message.role === 'assistant') this.add(message);
+      const unsent = this.unsent.get(message.id);
+      if (unsent && (!unsent.isEdit || isSameValue(message.parts, unsent.message.parts)))
+        this.unsent.delete(message.id); // it arrived, and only the reply was lost
+    }
     this.last = messages.findLast(({ role }) => role === 'assistant');
     this.isOutdated = false;
     const { last } = this;
     const questionId = !isAtWork && last?.parts.some(isQuestion) ? last.id : undefined;
     this.resumeId = failedId ?? questionId;
+  }
+
+  /** Records a request that begins. The next ones wait until `stopping` resolves. */
+  send(run: RunName): Sending {
+    const sending = new Sending(run);
+    this.sendings.add(sending);
+    void sending.outcome.then(() => this.sendings.delete(sending));
+    return sending;
   }
 
   /** Records that the server has a request of this page, and the message in it. */

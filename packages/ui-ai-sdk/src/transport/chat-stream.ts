@@ -25,11 +25,11 @@ interface ChatStream {
 export async function openStream(
   connection: ChatConnection,
   chat: ChatRecord<UIMessage>,
-  { continued, known, onReply, ...request }: StreamRequest,
+  { continued, known, onReply, withdrawn, ...request }: StreamRequest,
 ): Promise<ChatStream> {
   const leave = chat.open(continued);
   try {
-    const first = await connection.request(request);
+    const first = await connection.request({ ...request, withdrawn });
     onReply?.();
     const chunks = responseChunks({
       shown: continued,

@@ -11,6 +11,8 @@ import { chatVersions } from './chat-versions.ts';
 import { checkPageOptions, invalid } from './page-arguments.ts';
 import { PageSync } from './page-sync.ts';
 import type { AttachedChat, ChatHistory } from './page-sync.ts';
+import { unlessAborted } from './sending.ts';
+import type { RunName, Sending } from './sending.ts';
 
 /** Options of `HoldfastChatTransport`. */
 export interface HoldfastChatTransportOptions extends ConnectionOptions {
@@ -33,8 +35,18 @@ const OPTIONS = {
 /** After a refusal, the page waits as long as after so many connections that failed. */
 const REFUSED_ATTEMPTS = 3;
 
+/** The milliseconds after which a stop waits no longer for the reply to a message. */
+const LONGEST_ATTEMPT = 10_000;
+
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0];
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
+
+/** The content of a request: a message, or the wish for another response. */
+interface Content<Message> {
+  readonly trigger: SendOptions<UIMessage>['trigger'];
+  readonly messageId: string | undefined;
+  readonly message: Message | undefined;
+}
 
 /**
  * The transport between `useChat` and `chatHandler`. A stream continues over lost connections, dead web processes and dead
@@ -68,22 +80,56 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
    * @throws ChatResponseError when the server refuses.
    */
   async sendMessages(options: SendOptions<Message>): Promise<ReadableStream<UIMessageChunk>> {
-    const { chatId, trigger, messageId, messages, abortSignal: signal, headers, body } = options;
-    const chat = this.chatOf(chatId);
+    const chat = this.chatOf(options.chatId);
+    const content = this.contentOf(options);
+    const { stopping } = chat;
+    const sending = chat.send(runOf(content, options.messages));
+    try {
+      return await this.post(options, content, sending, stopping);
+    } catch (error) {
+      sending.settle(error instanceof ChatResponseError ? 'refused' : 'withdrawn');
+      chat.sync?.noteEnd('restart'); // the page has changed its messages, and the server has not
+      throw error;
+    }
+  }
+
+  /** Returns what a request sends. After a refusal, `regenerate()` sends the refused message again. */
+  private contentOf({ chatId, trigger, messageId, messages }: SendOptions<Message>): Content<Message> {
+    const last = messages.at(-1);
+    const refused =
+      last && trigger === 'regenerate-message' ? this.chatOf(chatId).unsent.get(last.id) : undefined;
+    if (last && refused)
+      return { trigger: 'submit-message', messageId: refused.isEdit ? last.id : undefined, message: last };
     const message = trigger === 'submit-message' ? this.messageToSend(messages, messageId) : undefined;
+    return { trigger, messageId, message };
+  }
+
+  private async post(
+    { chatId, abortSignal, headers, body }: SendOptions<Message>,
+    { trigger, messageId, message }: Content<Message>,
+    sending: Sending,
+    stopping: Promise<unknown>,
+  ): Promise<ReadableStream<UIMessageChunk>> {
+    const chat = this.chatOf(chatId);
+    const { withdrawn, aborted } = sending;
+    const signal = abortSignal ? AbortSignal.any([abortSignal, aborted]) : aborted;
     const isResponse = message?.role === 'assistant';
     const sent = isResponse ? undefined : message;
     // The page continues the message that it names. It shows any other one again, from its beginning.
     const continued = isResponse && message.id === messageId ? message : undefined;
     const known = continued && chat.knownFor(continued);
+    if (sent) chat.unsent.set(sent.id, { message: sent, isEdit: sent.id === messageId });
+    const ending = AbortSignal.any([signal, withdrawn]);
+    await unlessAborted(stopping, ending);
     // A repeated request must not regenerate twice: the server needs to know which response the page had.
-    if (trigger === 'regenerate-message' && chat.last === undefined) await this.load(chatId);
-    if (sent) chat.unsent.set(sent.id, sent);
+    if (trigger === 'regenerate-message' && chat.last === undefined)
+      await unlessAborted(this.load(chatId), ending);
     const { chunks } = await openStream(this.connection, chat, {
       method: 'POST',
       path: '?format=events',
       headers,
       signal,
+      withdrawn,
       body: {
         ...body,
         id: chatId,
@@ -97,6 +143,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       continued,
       known,
       onReply: () => {
+        sending.settle('taken');
         chat.confirm(sent);
         if (sent) this.onSent?.(sent, chatId);
       },
@@ -119,13 +166,20 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     return null;
   }
 
-  /** Stops the response at work, wherever it runs. Returns false without one. */
+  /**
+   * Stops the response at work, wherever it runs. Returns false without one. A message that is on its way is stopped as soon
+   * as the server has it. When the server cannot be reached, or at the second call, the page sends the message no longer,
+   * and stops its response later if the server has the message all the same.
+   * @throws ChatResponseError when the server refuses.
+   */
   async stop(chatId: string): Promise<boolean> {
-    const { path, streamedId } = this.chatOf(chatId);
-    const body = { messageId: streamedId };
-    const response = await this.connection.request({ method: 'POST', path: `${path}/stop`, body });
-    const { isStopping } = (await response.json()) as { isStopping: boolean };
-    return isStopping;
+    const chat = this.chatOf(chatId);
+    const sendings = [...chat.sendings];
+    for (const sending of sendings) if (sending.stop) sending.abort();
+    const stops = sendings.map((sending) => (sending.stop ??= this.stopSending(chat, sending)));
+    if (stops.length === 0) stops.push(this.stopRun(chat, { messageId: chat.streamedId }));
+    chat.stopping = Promise.allSettled([chat.stopping, ...stops]);
+    return (await Promise.all(stops)).includes(true);
   }
 
   /** Returns the messages of a chat, the response at work included. */
@@ -163,7 +217,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
       versions: () => chatVersions(this.connection, record, closing.signal),
       isStreaming: () => record.streams.isOpen,
       mustResume: () => record.resumeId !== undefined,
-      unsent: () => [...record.unsent.values()],
+      unsent: () => record.unsent,
       hasNewAnswers: () => chat.messages.some((message) => record.isAnswered(message)),
     });
     record.sync = sync;
@@ -181,6 +235,23 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
    */
   readonly hasNewAnswers = ({ messages }: { readonly messages: readonly UIMessage[] }): boolean =>
     this.answeredMessage(messages) !== undefined;
+
+  /** Stops the run of a request that the server may not have yet. */
+  private async stopSending(chat: ChatRecord<Message>, sending: Sending): Promise<boolean> {
+    sending.withdraw();
+    const timer = setTimeout(() => sending.abort(), LONGEST_ATTEMPT);
+    const outcome = await sending.outcome;
+    clearTimeout(timer);
+    if (outcome !== 'refused') return this.stopRun(chat, sending.run);
+    const { streamedId: messageId } = chat; // of another request
+    return messageId !== undefined && this.stopRun(chat, { messageId });
+  }
+
+  private async stopRun({ path }: ChatRecord<Message>, body: RunName): Promise<boolean> {
+    const response = await this.connection.request({ method: 'POST', path: `${path}/stop`, body });
+    const { isStopping } = (await response.json()) as { isStopping: boolean };
+    return isStopping;
+  }
 
   /** Follows a chat until the signal aborts. After a refusal, such as that of an expired sign-in, it tries again. */
   private async keepCurrent(sync: PageSync<Message>, chatId: string, signal: AbortSignal): Promise<void> {
@@ -216,4 +287,11 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     this.chats.set(chatId, created);
     return created;
   }
+}
+
+/** Returns the run that a request begins or continues. A regeneration responds to the last message of the user. */
+function runOf({ message }: Content<UIMessage>, messages: readonly UIMessage[]): RunName {
+  if (message?.role === 'assistant') return { messageId: message.id };
+  const sentId = (message ?? messages.findLast(({ role }) => role === 'user'))?.id;
+  return sentId === undefined ? { messageId: undefined } : { sentId };
 }

@@ -24,6 +24,13 @@ export interface ChatHistory<Message extends UIMessage = UIMessage> {
   readonly failedId?: string;
 }
 
+/** A message of the page that the server has not confirmed: it is on its way, or was refused. */
+export interface UnsentMessage<Message extends UIMessage = UIMessage> {
+  readonly message: Message;
+  /** True when it replaces a message of the server. */
+  readonly isEdit: boolean;
+}
+
 /** The functions of a transport that keep a page current. */
 export interface SyncSource<Message extends UIMessage> {
   load(): Promise<ChatHistory<Message>>;
@@ -33,8 +40,8 @@ export interface SyncSource<Message extends UIMessage> {
   isStreaming(): boolean;
   /** True when the stream of the last response brings more than its message: a call for the page, or an error. */
   mustResume(): boolean;
-  /** Returns the messages that the server has not confirmed. */
-  unsent(): readonly Message[];
+  /** Returns the messages that the server has not confirmed, by their ids. */
+  unsent(): ReadonlyMap<string, UnsentMessage>;
   /** True when the page has decisions or answers that the server lacks. */
   hasNewAnswers(): boolean;
 }
@@ -115,8 +122,8 @@ export class PageSync<Message extends UIMessage> {
   }
 
   private get sentMessages(): readonly Message[] {
-    const unsent = new Set(this.source.unsent().map(({ id }) => id));
-    return unsent.size === 0 ? this.chat.messages : this.chat.messages.filter(({ id }) => !unsent.has(id));
+    const unsent = this.source.unsent();
+    return this.chat.messages.filter(({ id }) => unsent.get(id)?.isEdit ?? true);
   }
 
   private async load(): Promise<void> {
@@ -130,10 +137,7 @@ export class PageSync<Message extends UIMessage> {
     if (this.isOver || this.isBusy) return;
     // Given while the page read a stream. Those that the server has refused go, so that the user gives them again.
     if (this.chat.status !== 'error' && this.source.hasNewAnswers()) return void this.chat.sendMessage();
-    const isMissing = ({ id }: Message): boolean => history.messages.every((known) => known.id !== id);
-    const isShown = ({ id }: Message): boolean => this.chat.messages.some((shown) => shown.id === id);
-    const unsent = this.source.unsent().filter((message) => isMissing(message) && isShown(message));
-    this.chat.messages = [...history.messages, ...unsent];
+    this.chat.messages = withUnsent(history.messages, this.chat.messages, this.source.unsent());
     const { version, isAtWork } = history;
     this.mustLoad = false;
     if (version >= (this.latest?.version ?? 0))
@@ -145,4 +149,21 @@ export class PageSync<Message extends UIMessage> {
     if (this.chat.status === 'error') this.chat.clearError();
     void this.chat.resumeStream();
   }
+}
+
+/**
+ * Returns the messages of the server, and behind them those of the page that the server has not confirmed. An unconfirmed
+ * edit at the end of the page hides the messages that it would discard.
+ */
+function withUnsent<Message extends UIMessage>(
+  known: readonly Message[],
+  shown: readonly Message[],
+  unsent: ReadonlyMap<string, UnsentMessage>,
+): Message[] {
+  const indexOf = (id: string): number => known.findIndex((message) => message.id === id);
+  const last = shown.slice(shown.findLastIndex(({ id }) => !unsent.has(id)) + 1);
+  const edit = last.find(({ id }) => unsent.get(id)?.isEdit && indexOf(id) >= 0);
+  const kept = edit ? known.slice(0, indexOf(edit.id)) : known;
+  const own = shown.filter(({ id }) => unsent.has(id) && kept.every((message) => message.id !== id));
+  return [...kept, ...own];
 }

@@ -182,6 +182,12 @@ class World {
     while (this.pages.length < count) this.pages.push(new Page(this.url));
   }
 
+  /** Closes a page, and opens it again. */
+  reload(page: Page): void {
+    page.close();
+    this.pages = this.pages.with(this.pages.indexOf(page), new Page(this.url, page.sent));
+  }
+
   async perform(act: Act, number: number): Promise<void> {
     const page = this.pages[number % 2] as Page;
     switch (act) {
@@ -201,8 +207,7 @@ class World {
         this.server?.cut();
         return turns(number % 11);
       case 'reload':
-        page.close();
-        this.pages = this.pages.with(number % 2, new Page(this.url, page.sent));
+        this.reload(page);
         return turns(3);
       case 'replaceWeb':
         return this.startWeb();
@@ -228,9 +233,11 @@ class Page {
   readonly close: () => void;
   /** The texts that a person has sent from here. */
   readonly sent: string[];
+  /** The ids of messages that the server has not confirmed. The id of a new one is its text. */
+  private readonly unsent = new Set<string>();
 
   constructor(api: string, sent: string[] = []) {
-    this.transport = new HoldfastChatTransport({ api });
+    this.transport = new HoldfastChatTransport({ api, onSent: ({ id }) => void this.unsent.delete(id) });
     const { transport } = this;
     this.sent = sent;
     const sendAutomaticallyWhen = transport.hasNewAnswers;
@@ -240,7 +247,21 @@ class Page {
 
   send(text: string): void {
     this.sent.push(text);
-    void this.chat.sendMessage({ text });
+    this.unsent.add(text);
+    void this.chat.sendMessage({ id: text, role: 'user', parts: [{ type: 'text', text }] });
+  }
+
+  /** Takes back what a stop has kept from the server. Returns true when the page must be loaded again. */
+  takeBack(known: readonly UIMessage[]): boolean {
+    const isKnown = (id: string): boolean => known.some((message) => message.id === id);
+    const isIdle = this.chat.status === 'ready' || this.chat.status === 'error';
+    const withdrawn = this.chat.messages.filter(({ id }) => this.unsent.has(id));
+    if (!isIdle || withdrawn.length === 0) return false;
+    for (const { id } of withdrawn) {
+      this.unsent.delete(id);
+      if (this.sent.includes(id) && !isKnown(id)) this.sent.splice(this.sent.indexOf(id), 1);
+    }
+    return true;
   }
 
   /** Decides on each call that waits in this page. */
@@ -266,7 +287,9 @@ class Page {
 
   edit(text: string): void {
     const messageId = this.chat.messages.findLast(({ role }) => role === 'user')?.id;
-    if (messageId !== undefined) void this.chat.sendMessage({ text, messageId }).catch(() => undefined);
+    if (messageId === undefined) return;
+    this.unsent.add(messageId);
+    void this.chat.sendMessage({ text, messageId }).catch(() => undefined);
   }
 }
 
@@ -306,7 +329,9 @@ test(
           const { waitingItems } = await world.store.inspect(SESSION);
           expect(session?.state.hasActiveExecution).toBe(false);
           expect(waitingItems).toBe(0);
-          const wanted = shownBy(toUIMessages(session?.state as never));
+          const known = toUIMessages(session?.state as never);
+          for (const page of world.pages) if (page.takeBack(known)) world.reload(page);
+          const wanted = shownBy(known);
           const isKept = !list.some((act) => DISCARDS.includes(act));
           const sent = isKept ? world.pages.flatMap((page) => page.sent) : [];
           expect(JSON.stringify(wanted)).toSatisfy(hasEach(sent));

@@ -12,7 +12,7 @@ function ChatPage() {
   useEffect(() => transport.attach(chat), []);
   const { messages, ...others } = useChat({ chat });
   const shown = { messages: withoutSteered(messages), ...others };
-  return <ChatView chat={shown} onStop={() => void transport.stop(id)} />;
+  return <ChatView chat={shown} onStop={() => void transport.stop(id).catch(() => undefined)} />;
 }
 
 createRoot(document.querySelector('#root') as Element).render(<ChatPage />);

@@ -7,8 +7,6 @@ import { useSyncExternalStore } from 'react';
 interface Sending {
   readonly messageId: string;
   readonly onSent: () => void;
-  /** True when the user has stopped the response in advance. */
-  isStopDue: boolean;
 }
 
 let isConnected = true;
@@ -45,8 +43,7 @@ export async function send(sessionId: string, text: string): Promise<boolean> {
   const chat = chatOf(sessionId);
   const messageId = crypto.randomUUID();
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const sending = { messageId, onSent: () => resolve(true), isStopDue: false };
-  sendings.set(sessionId, sending);
+  sendings.set(sessionId, { messageId, onSent: () => resolve(true) });
   announce();
   void chat.sendMessage({ id: messageId, role: 'user', parts: [{ type: 'text', text }] }).finally(() => {
     resolve(false);
@@ -55,16 +52,12 @@ export async function send(sessionId: string, text: string): Promise<boolean> {
   sendings.delete(sessionId);
   announce();
   if (!isSent) chat.messages = chat.messages.filter(({ id }) => id !== messageId);
-  else if (sending.isStopDue) void transport.stop(sessionId).catch(() => undefined); // the run is still shown
   return isSent;
 }
 
 /** Stops the run of a session. A message that the server does not have is taken back, or stopped when it arrives. */
 export async function stop(sessionId: string): Promise<void> {
-  const sending = sendings.get(sessionId);
-  if (sending === undefined) await transport.stop(sessionId);
-  else if (isConnected) sending.isStopDue = true;
-  else await chatOf(sessionId).stop();
+  await transport.stop(sessionId);
 }
 
 /** Deletes a session. */

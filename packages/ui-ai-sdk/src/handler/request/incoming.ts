@@ -44,7 +44,18 @@ export type ChatCommand =
       readonly type: 'regenerate';
       readonly messageId: string | undefined;
       readonly replaces: string | undefined;
+      /** The last message of the page, if it is one of the user. */
+      readonly last: ShownMessage | undefined;
     };
+
+/** A message of the user as the page shows it. */
+export interface ShownMessage {
+  readonly id: string;
+  /** The parts that a message of the user keeps. */
+  readonly parts: readonly unknown[];
+  /** Returns the message to store. @throws ChatRequestError `CHAT_REQUEST_INVALID`. */
+  readonly read: () => IncomingMessage;
+}
 
 /** Says whether a user may send a file by its URL. */
 export type AcceptsFileUrl = (url: URL) => boolean;
@@ -63,7 +74,12 @@ export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): Chat
   const { trigger, messageId, hasStream } = body;
   const replaces = optionalId(body, 'replaces');
   if (trigger === 'regenerate-message')
-    return { type: 'regenerate', messageId: optionalId(body, 'messageId'), replaces };
+    return {
+      type: 'regenerate',
+      messageId: optionalId(body, 'messageId'),
+      replaces,
+      last: shownMessage(lastOf(body['messages']), acceptsFileUrl),
+    };
   if (trigger !== 'submit-message')
     throw invalid('"trigger" must be "submit-message" or "regenerate-message".');
   const last = body['message'] ?? lastOf(body['messages'], messageId);
@@ -77,12 +93,20 @@ export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): Chat
 }
 
 /** Returns the message that the page continues, or the last one. */
-function lastOf(messages: unknown, messageId: unknown): unknown {
+function lastOf(messages: unknown, messageId?: unknown): unknown {
   if (!Array.isArray(messages)) return undefined;
   const continued = messages.findLast(
     (message) => isRecord(message) && message['id'] === messageId && message['role'] === 'assistant',
   );
   return continued ?? messages.at(-1);
+}
+
+function shownMessage(message: unknown, acceptsFileUrl: AcceptsFileUrl): ShownMessage | undefined {
+  if (!isRecord(message)) return undefined;
+  const { id, role, parts } = message;
+  if (role !== 'user' || !isId(id) || !Array.isArray(parts)) return undefined;
+  const shown: readonly unknown[] = parts.filter((part: unknown) => !isEmptyText(part));
+  return { id, parts: shown, read: () => readMessage(message, acceptsFileUrl) };
 }
 
 function readMessage(message: Members, acceptsFileUrl: AcceptsFileUrl): IncomingMessage {

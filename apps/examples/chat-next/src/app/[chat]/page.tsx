@@ -31,7 +31,7 @@ export default function Page() {
       <Messages messages={withoutSteered(messages)} decide={decide} />
       {error && <p role="alert">{error.message}</p>}
       <Composer onSend={(text) => void chat.sendMessage({ text })} />
-      {status !== 'ready' && <button onClick={() => void transport.stop(id)}>Stop</button>}
+      {status !== 'ready' && <button onClick={() => void transport.stop(id).catch(alert)}>Stop</button>}
     </main>
   );
 }
