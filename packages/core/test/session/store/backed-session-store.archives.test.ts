@@ -15,14 +15,14 @@ class OddBackend extends MemoryBackend {
   override readonly capabilities = { listing: 'strong', clock: 'client', maxValueBytes: 3_000 } as const;
   isDamaged = false;
   largest = 0;
-  afterInbox: (() => Promise<void>) | undefined;
+  afterPosition: (() => Promise<void>) | undefined;
 
-  override async readInbox(...args: [string, string, ItemRange]): Promise<readonly StoredItem[]> {
-    const items = await super.readInbox(...args);
-    const { afterInbox } = this;
-    this.afterInbox = undefined;
-    await afterInbox?.();
-    return items;
+  override async readPosition(...args: [string, string, string]): Promise<number | undefined> {
+    const position = await super.readPosition(...args);
+    const { afterPosition } = this;
+    this.afterPosition = undefined;
+    await afterPosition?.();
+    return position;
   }
 
   override async readArchive(...args: [string, string, string, ItemRange]): Promise<readonly StoredItem[]> {
@@ -83,7 +83,7 @@ test('an item of a session that was created again meanwhile is not removed', asy
   const store = new BackedSessionStore(backend);
   await store.create(newSession());
   await store.enqueue(sessionId, { id: 'first', content: 'First.' });
-  backend.afterInbox = async () => {
+  backend.afterPosition = async () => {
     await store.delete(sessionId);
     await store.create(newSession());
     await store.enqueue(sessionId, { id: 'second', content: 'Second.' });

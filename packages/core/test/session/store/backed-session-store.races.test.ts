@@ -30,14 +30,14 @@ async function sessionWith(...ids: string[]) {
 
 test('the removal of an item spares the item of a session that was created again under the id', async () => {
   const { backend, store, create, enqueue, idsOf } = await sessionWith('m');
-  const read = backend.readInbox.bind(backend);
-  backend.readInbox = async (...args) => {
-    const items = await read(...args);
-    backend.readInbox = read;
+  const read = backend.readPosition.bind(backend);
+  backend.readPosition = async (...args) => {
+    const position = await read(...args);
+    backend.readPosition = read;
     await store.delete('a');
     await create();
     await enqueue('other');
-    return items;
+    return position;
   };
   expect(await store.removeItem('a', 'm')).toBe(false);
   expect(await idsOf()).toEqual(['other']);
