@@ -322,6 +322,7 @@ test('channels of a killed master continue with its replica', async () => {
   };
   const [master] = await cluster.masters();
   const lateId = await sessionOn(master?.server);
+  await cluster.each((node) => node.config('RESETSTAT'));
   master?.server.pause();
   const subscribing = reading(worker, lateId); // the server does not confirm it any more
   await master?.server.kill();
@@ -332,6 +333,10 @@ test('channels of a killed master continue with its replica', async () => {
     await publishAll();
     return readers.every(({ received }) => Number(received.findLast((each) => each !== 'gap')) > before + 1);
   });
+  const requests = await cluster.each(async (node) =>
+    Number(/^cmdstat_ssubscribe:calls=(\d+)/m.exec(await node.info('commandstats'))?.[1] ?? 0),
+  );
+  expect(Math.max(...requests)).toBeLessThanOrEqual(4 * readers.length); // lost subscriptions only, with retries
   for (const reader of readers) {
     const numbers = shown(reader).map(Number);
     expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));

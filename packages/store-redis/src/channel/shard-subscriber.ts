@@ -198,8 +198,9 @@ export class ShardSubscriber {
   /** Finds broken connections and channels that have moved, and reads what came without a message. */
   private check(): void {
     for (const connection of this.connections.values()) connection.check();
-    void this.owners.refresh();
-    for (const subscription of this.subscriptions.values()) void subscription.catchUp(false);
+    void this.owners.refresh().then(() => {
+      for (const subscription of this.subscriptions.values()) void subscription.catchUp(false);
+    });
   }
 }
 
