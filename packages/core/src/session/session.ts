@@ -3,7 +3,15 @@ import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { Read } from '../document.ts';
-import { DocumentReader, orderedReader, readCount, readInstant, readOneOf, readString } from '../document.ts';
+import {
+  DocumentReader,
+  orderedReader,
+  readCount,
+  readInstant,
+  readOneOf,
+  readString,
+  readTrue,
+} from '../document.ts';
 import { compact } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
@@ -50,6 +58,7 @@ type AgentSessionFields = Pick<
   | 'updatedAt'
   | 'definition'
   | 'state'
+  | 'awaitsResume'
   | 'pastTotals'
   | 'endedExecutions'
 >;
@@ -79,6 +88,8 @@ export interface AgentSessionInit {
   readonly budget?: BudgetLimits | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
+  /** True when no worker may continue the execution of the state by itself: see `AgentSession.awaitsResume`. */
+  readonly awaitsResume?: boolean | undefined;
   /** The creation time. Default: the present time of the clock. */
   readonly at?: Instant;
   /** The source of the time and the ids that the caller omits. Default: the system clock. */
@@ -97,6 +108,7 @@ const checkInit = optionsCheck<AgentSessionInit>(
     labels: LABELS,
     budget: mustBe.object,
     state: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
+    awaitsResume: mustBe.boolean,
     at: mustBe.anything,
     clock: mustBe.clock,
   },
@@ -145,6 +157,11 @@ export class AgentSession {
   /** The definition that the session was created with. */
   readonly definition: AgentDefinition;
   readonly state: AgentState;
+  /**
+   * True when the execution waits until a call acts on it, such as `resume()` or a message: the session is not due before.
+   * So waits the execution of a fork.
+   */
+  readonly awaitsResume: boolean;
   /** The use of the executions before the state's own execution. @internal */
   readonly pastTotals: SessionTotals;
   /** The executions that ended since the last save. The store appends them to the list of executions. @internal */
@@ -165,6 +182,7 @@ export class AgentSession {
     this.updatedAt = fields.updatedAt;
     this.definition = fields.definition;
     this.state = fields.state;
+    this.awaitsResume = fields.awaitsResume;
     this.pastTotals = fields.pastTotals;
     this.endedExecutions = fields.endedExecutions;
     Object.freeze(this);
@@ -194,6 +212,7 @@ export class AgentSession {
       updatedAt: at,
       definition,
       state: init.state ?? initialState(definition, clock, at),
+      awaitsResume: init.awaitsResume ?? false,
       pastTotals: NO_TOTALS,
       endedExecutions: NONE_ENDED,
     });
@@ -239,10 +258,12 @@ export class AgentSession {
   withState(state: AgentState): AgentSession {
     requireState(state, 'session.withState');
     if (state === this.state) return this;
+    const awaitsResume = this.awaitsResume && state.execution === this.state.execution;
     const summary = this.state.executionId === state.executionId ? undefined : executionSummary(this.state);
-    if (summary === undefined) return this.with({ state });
+    if (summary === undefined) return this.with({ state, awaitsResume });
     const ended = { index: this.pastTotals.executions, summary };
-    return this.with({ state, pastTotals: this.totals, endedExecutions: [...this.endedExecutions, ended] });
+    const endedExecutions = [...this.endedExecutions, ended];
+    return this.with({ state, awaitsResume, pastTotals: this.totals, endedExecutions });
   }
 
   /**
@@ -267,6 +288,11 @@ export class AgentSession {
       );
     }
     return status === this.status ? this : this.with({ status });
+  }
+
+  /** Returns a copy whose execution waits for no call any more. @internal */
+  withoutWait(): AgentSession {
+    return this.awaitsResume ? this.with({ awaitsResume: false }) : this;
   }
 
   /** Returns a copy with this revision, saved at this instant. For stores. */
@@ -302,7 +328,7 @@ export class AgentSession {
 }
 
 /** The members that version 2 of the format has added. */
-const SINCE_VERSION_2 = ['owner', 'title', 'labels', 'budget', 'totals'];
+const SINCE_VERSION_2 = ['owner', 'title', 'labels', 'budget', 'totals', 'awaitsResume'];
 
 /** Returns the document of a session, with `parts` as its definition and state. */
 export function writeSession(
@@ -314,7 +340,8 @@ export function writeSession(
   const budget = session.budget?.toJSON();
   const totals = pastTotals.executions > 0 ? session.totals : undefined;
   const version1 = { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt, ...parts };
-  const added = compact({ owner, title, labels, budget, totals });
+  const awaitsResume = session.awaitsResume || undefined;
+  const added = compact({ owner, title, labels, budget, totals, awaitsResume });
   const version = Object.keys(added).length > 0 ? 2 : 1;
   return sealSnapshot(FORMAT, version, compact({ ...version1, ...added }));
 }
@@ -328,6 +355,7 @@ const NAMES = new Set([
   'labels',
   'budget',
   'totals',
+  'awaitsResume',
   'status',
   'revision',
   'createdAt',
@@ -360,6 +388,7 @@ const readSession: Read<AgentSessionFields> = (reader, value) => {
     updatedAt: reader.required(members, 'updatedAt', readInstant),
     definition,
     state,
+    awaitsResume: reader.optional(members, 'awaitsResume', readTrue) ?? false,
     pastTotals: totals ? totalsWithout(totals, totalsOf(state.execution)) : NO_TOTALS,
     endedExecutions: NONE_ENDED,
   };

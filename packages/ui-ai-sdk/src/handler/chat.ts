@@ -160,7 +160,7 @@ export class Chat {
   async fork(copy: string, messageId: string | undefined): Promise<void> {
     const { state } = await this.runtime.get(this.sessionId);
     const atMessage = messageId === undefined ? undefined : shownAs(state, messageId).at(-1)?.id;
-    const place = atMessage === undefined ? {} : { atMessage };
+    const place = atMessage === undefined ? {} : { atMessage, isDue: true }; // also if this process dies before the wake-up
     try {
       await this.runtime.fork(this.sessionId, { sessionId: copy, ...place });
     } catch (error) {

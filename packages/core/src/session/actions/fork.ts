@@ -22,6 +22,11 @@ export interface ForkOptions {
    * from the assistant, `resume()` requests a response to it.
    */
   readonly atMessage?: string;
+  /**
+   * True when a worker continues the copy by itself, as an engine does with any unfinished execution. Default: the copy
+   * waits until a call acts on it, such as `resume()`, a message or `wake` of an engine.
+   */
+  readonly isDue?: boolean;
   /** Copies the session as it was at this version, which the store must still have: see `SessionRuntime.revisions`. */
   readonly atVersion?: number;
 }
@@ -33,6 +38,7 @@ export const checkForkOptions = optionsCheck<ForkOptions>(
     atStep: mustBe.wholeNumber(0),
     atMessage: mustBe.string,
     atVersion: mustBe.wholeNumber(1),
+    isDue: mustBe.boolean,
   },
   {
     id: 'use "sessionId"',

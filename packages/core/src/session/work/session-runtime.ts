@@ -307,7 +307,8 @@ export class SessionRuntime<Context = unknown> {
 
   /**
    * Creates a copy of a session under new ids, and returns it; the original does not change. The copy is ready for its
-   * next execution, or it is the session as it was after a step, at a message or at an earlier version.
+   * next execution, or it is the session as it was after a step, at a message or at an earlier version. Its execution waits until a
+   * call acts on it, unless `isDue` is true.
    * @throws SessionNotFoundError when the session does not exist; HoldfastError `REVISION_NOT_FOUND` when the store no
    * longer has the version; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, step or message.
    */
@@ -319,7 +320,10 @@ export class SessionRuntime<Context = unknown> {
     const copy = forkState(state, options, clock);
     const [at, facts] = [copy.createdAt, { definition, owner, title, labels, budget }];
     const ids = { forkedFrom, sessionId: options.sessionId };
-    return this.createSession(AgentSession.create({ ...facts, ...ids, state: copy, at, clock }));
+    const awaitsResume = copy.hasActiveExecution && options.isDue !== true;
+    return this.createSession(
+      AgentSession.create({ ...facts, ...ids, state: copy, awaitsResume, at, clock }),
+    );
   }
 
   private async originalOf(sessionId: string, { atVersion }: ForkOptions): Promise<AgentSession> {

@@ -52,8 +52,12 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
   const prepare = agentPreparer(task.runContext, parts);
   const onEvent = joinedListener(parts.onEvent, task.onEvent);
   const wake = new Set<string>();
-  const run = (session: AgentSession): Promise<AgentSession> =>
-    mustRunHere(session, task) ? runAgent(held, session, { prepare, onEvent }, parts) : held.save(session);
+  const run = (waiting: AgentSession): Promise<AgentSession> => {
+    const session = waiting.withoutWait();
+    return mustRunHere(session, task)
+      ? runAgent(held, session, { prepare, onEvent }, parts)
+      : held.save(session);
+  };
   try {
     const ready = await preparedSession(held, parts);
     const session = await held.saveChanges(

@@ -387,7 +387,7 @@ export function withActivity(record: SessionRecord, now: Instant): SessionRecord
 
 /** Returns the progress of a state, and when the state needs a worker. */
 function progressOf(
-  { state }: AgentSession,
+  { state, awaitsResume }: AgentSession,
   now: Instant,
 ): { readonly progress: string; readonly wakeAt: Instant | undefined } {
   const { execution } = state;
@@ -396,7 +396,7 @@ function progressOf(
   // An open step is no progress: a step that kills its workers must not reset the attempt count. Eight characters of
   // the id distinguish an execution from the one before.
   const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
-  if (isOver) return { progress, wakeAt: undefined };
+  if (isOver || awaitsResume) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
   const moments = execution.waiting.flatMap(momentsOfWaiting);
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
