@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
@@ -48,7 +49,12 @@ export type StoreName = keyof typeof stores;
 
 export const STORE_NAMES = Object.keys(stores) as readonly StoreName[];
 
-export function openStorage(name: StoreName, data: string, environment: StoreEnvironment): Promise<Storage> {
+export async function openStorage(
+  name: StoreName,
+  data: string,
+  environment: StoreEnvironment,
+): Promise<Storage> {
+  await mkdir(data, { recursive: true, mode: 0o700 }); // what people said is in it, whatever the store
   return stores[name](data, environment);
 }
 

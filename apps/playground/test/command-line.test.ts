@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -129,3 +129,18 @@ describe.concurrent('the process', { timeout: 120_000 }, () => {
     expect(playground.stderr).toBe('');
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'the data folder and all that is in it belong to the user of the process alone',
+  { timeout: 60_000 },
+  async () => {
+    const data = join(await dataFolder(), 'new');
+    for (const prompt of ['note that the key is under the mat', 'send a parcel with a book to Ann'])
+      expect(await run(['--data', data, '--offline', '--prompt', prompt])).toMatchObject({ code: 0 });
+    const names = ['', ...(await readdir(data, { recursive: true }))];
+    const modes = await Promise.all(names.map(async (name) => [name, await stat(join(data, name))] as const));
+    expect(names).toEqual(expect.arrayContaining(['sessions.db', 'live.db', 'notes', 'outbox.txt']));
+    for (const [name, found] of modes)
+      expect([name, (found.mode & 0o777).toString(8)]).toEqual([name, found.isDirectory() ? '700' : '600']);
+  },
+);

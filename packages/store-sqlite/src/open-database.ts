@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import type { DatabaseLayout } from './schema.ts';
@@ -8,9 +8,13 @@ import { withStoreErrors, isBusy, isReadOnly, unavailable } from './sqlite-error
 
 const MEMORY = ':memory:';
 const MAX_WAL_ATTEMPTS = 100;
+/** Only the user of the process reads and writes what a store creates. On Windows, modes have no effect. */
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
 
 /**
- * Opens a database with a layout of this package. Creates the file and its folder when they are missing.
+ * Opens a database with a layout of this package. Creates the file and its folder when they are missing, for the user of
+ * the process only. The modes of an existing file or folder stay.
  * @throws StateFormatError for a file of another application or schema version, which stays unchanged;
  * StoreUnavailableError when the file cannot be opened.
  */
@@ -18,10 +22,14 @@ export function openDatabase(path: string, busyTimeoutSeconds: number, layout: D
   const location = path === MEMORY ? path : resolve(path);
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
   return withStoreErrors({ location, kind: 'read' }, () => {
-    if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout, layout);
+    if (location !== MEMORY) {
+      if (hasContent(location)) checkFile(location, busyTimeout, layout);
+      else createPrivately(location);
+    }
     const database = connect(location);
     try {
       database.exec(busyTimeout);
+      database.exec('PRAGMA secure_delete = ON'); // else the file keeps deleted messages until their pages are used again
       prepareSchema(database, location, layout);
       makeDurable(database, location);
       return database;
@@ -56,10 +64,23 @@ export function prepareDatabase(database: SqliteDatabase, layout: DatabaseLayout
   return location;
 }
 
+/**
+ * Creates an empty file before SQLite opens it, so that other users can read it at no moment. SQLite gives the mode of the
+ * file to its write-ahead log and to the index of it. An existing file is not opened: closing it would release the locks
+ * of other connections of this process.
+ */
+function createPrivately(location: string): void {
+  try {
+    closeSync(openSync(location, 'wx', PRIVATE_FILE));
+  } catch {
+    // The file exists, or SQLite cannot create it either, and reports why.
+  }
+}
+
 /** True for a file that is not empty. Creates the folder when it is missing. */
 function hasContent(location: string): boolean {
   try {
-    mkdirSync(dirname(location), { recursive: true });
+    mkdirSync(dirname(location), { recursive: true, mode: PRIVATE_FOLDER });
     return (statSync(location, { throwIfNoEntry: false })?.size ?? 0) > 0;
   } catch (error) {
     const message = `The database ${location} could not be opened, because its folder cannot be created or read.`;

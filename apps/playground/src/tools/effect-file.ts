@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 export async function appendOnce(path: string, key: string, fields: readonly string[]): Promise<void> {
   const known = await readFile(path, 'utf8').catch(() => '');
   if (known.split('\n').some((line) => line.startsWith(key))) return;
-  await mkdir(dirname(path), { recursive: true });
-  await appendFile(path, `${[key, ...fields].map(oneLine).join('\t')}\n`);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await appendFile(path, `${[key, ...fields].map(oneLine).join('\t')}\n`, { mode: 0o600 });
 }
 
 function oneLine(text: string): string {

@@ -26,9 +26,9 @@ export function notebookWrite(folder: string): Tool {
     effect: 'idempotent',
     inputSchema: z.object({ name: noteName, text: z.string().min(1).max(longestNote) }),
     async execute({ name, text }, { idempotencyKey }) {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const unfinished = join(folder, `.${idempotencyKey}.part`);
-      await writeFile(unfinished, text);
+      await writeFile(unfinished, text, { mode: 0o600 });
       await rename(unfinished, join(folder, name + extension));
       return { name, bytes: Buffer.byteLength(text) };
     },
