@@ -11,7 +11,7 @@ import {
   tool,
   writeMetadata,
 } from '@holdfast/core';
-import type { ForkOptions, SessionAction } from '@holdfast/core';
+import type { SessionAction } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -63,6 +63,8 @@ async function world() {
     calls: () => paid - begun,
   };
 }
+
+type ForkOptions = NonNullable<Parameters<SessionRuntime['fork']>[1]>;
 
 const PLACES = (version: number): readonly ForkOptions[] => [
   {},
