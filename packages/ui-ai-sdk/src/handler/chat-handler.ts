@@ -20,6 +20,8 @@ import type { ResponseTarget } from './followed-response.ts';
 import { isId, optionalId, readCommand } from './request/incoming.ts';
 import type { ChatCommand } from './request/incoming.ts';
 import { checkOrigin, corsHeaders, preflightResponse } from './request/origins.ts';
+import { mountedRequest, segmentsBehind } from './request/mount.ts';
+import type { MountedRequest } from './request/mount.ts';
 import { DEFAULT_LIMITS, OwnerUsage } from './request/owner-usage.ts';
 import type { Limits } from './request/owner-usage.ts';
 import { queuedMessages } from './queued-messages.ts';
@@ -33,6 +35,7 @@ interface ChatRequest {
   readonly request: Request;
   readonly url: URL;
   readonly user: ChatUser;
+  readonly mounted: MountedRequest;
   readonly chat: Chat;
 }
 
@@ -68,9 +71,9 @@ const ROUTES: Readonly<Record<string, Serve>> = {
  */
 export function chatHandler<User extends ChatUser>(
   options: ChatHandlerOptions<User>,
-): (request: Request) => Promise<Response> {
+): (request: Request, connection?: unknown) => Promise<Response> {
   const handler = new Handler(checkOptions(options));
-  return (request) => handler.serve(request);
+  return (request, connection) => handler.serve(request, mountedRequest(connection));
 }
 
 class Handler {
@@ -100,34 +103,31 @@ class Handler {
     this.parts = { runtime, engine, watcher, definitionOf };
   }
 
-  async serve(request: Request): Promise<Response> {
+  async serve(request: Request, mounted: MountedRequest): Promise<Response> {
     const cors = corsHeaders(request, this.origins);
     if (request.method === 'OPTIONS') return preflightResponse(request, cors);
-    const response = await this.respond(request).catch((error: unknown) => this.failure(error, request));
+    const response = await this.respond(request, mounted).catch((error: unknown) =>
+      this.failure(error, request),
+    );
     return withHeaders(response, cors);
   }
 
-  private async respond(request: Request): Promise<Response> {
+  private async respond(request: Request, mounted: MountedRequest): Promise<Response> {
     checkOrigin(request, this.origins);
     const url = new URL(request.url);
-    const [, named, action, ...rest] = this.segmentsOf(url);
+    const segments = segmentsBehind(this.path, url, mounted);
+    if (!segments) throw new ChatRequestError('CHAT_NOT_FOUND', `The chat is served at ${this.path}.`);
+    const [named, action, ...rest] = segments;
     const user = await this.options.authorize(request);
     if (user === undefined) throw new ChatRequestError('CHAT_UNAUTHORIZED', 'Sign in to use the chat.');
     if (request.method !== 'GET') this.usage.countRequest(user.owner);
     if (named === undefined) {
       if (request.method !== 'POST') throw unknownMethod();
-      return this.send(request, url, user);
+      return this.send({ request, url, user, mounted });
     }
     const serve = ROUTES[`${request.method} ${action ?? ''}`];
     if (serve === undefined || rest.length > 0) throw unknownMethod();
-    return serve(this, { request, url, user, chat: this.chat(named, user, request) });
-  }
-
-  /** Returns the segments of the path behind that of the handler. */
-  private segmentsOf({ pathname }: URL): readonly string[] {
-    const isOwn = pathname === this.path || pathname.startsWith(`${this.path}/`);
-    if (!isOwn) throw new ChatRequestError('CHAT_NOT_FOUND', `The chat is served at ${this.path}.`);
-    return pathname.slice(this.path.length).split('/').map(decoded);
+    return serve(this, { request, url, user, mounted, chat: this.chat(named, user, request) });
   }
 
   private failure(error: unknown, request: Request): Response {
@@ -148,8 +148,8 @@ class Handler {
 
   // Requests
 
-  private async send(request: Request, url: URL, user: ChatUser): Promise<Response> {
-    const body = await readBody(request, this.limits.bodyBytes);
+  private async send({ request, url, user, mounted }: Omit<ChatRequest, 'chat'>): Promise<Response> {
+    const body = await readBody(request, mounted, this.limits.bodyBytes);
     const chat = this.chat(body['id'], user, request);
     const { acceptsFileUrl } = this.options;
     const command = readCommand(body, (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false);
@@ -196,8 +196,8 @@ class Handler {
     return textStream(versions, EVENT_STREAM_HEADERS, { clock: this.clock, onEnd });
   }
 
-  async stop({ request, chat }: ChatRequest): Promise<Response> {
-    const body = await readBody(request, this.limits.bodyBytes);
+  async stop({ request, mounted, chat }: ChatRequest): Promise<Response> {
+    const body = await readBody(request, mounted, this.limits.bodyBytes);
     const messageId = optionalId(body, 'messageId');
     const executionId = messageId === undefined ? undefined : executionIdIn(messageId);
     const sentId = optionalId(body, 'sentId');
@@ -205,8 +205,8 @@ class Handler {
     return Response.json({ isStopping: await isStopping });
   }
 
-  async fork({ request, chat, user }: ChatRequest): Promise<Response> {
-    const body = await readBody(request, this.limits.bodyBytes);
+  async fork({ request, mounted, chat, user }: ChatRequest): Promise<Response> {
+    const body = await readBody(request, mounted, this.limits.bodyBytes);
     const copy = this.chat(body['chatId'], user, request);
     await chat.fork(copy.sessionId, optionalId(body, 'messageId'));
     return Response.json({ chatId: body['chatId'] }, { status: 201 });
@@ -344,14 +344,6 @@ function withHeaders(response: Response, added: Readonly<Record<string, string>>
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(added)) headers.set(name, value);
   return new Response(body, { status, statusText, headers });
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 function formatOf({ searchParams }: URL): ResponseFormat {

@@ -17,7 +17,7 @@ export const OWNER = 'ada';
 export interface ChatWorld extends AsyncDisposable {
   readonly runtime: SessionRuntime;
   readonly server: ChatServer;
-  readonly handler: (request: Request) => Promise<Response>;
+  readonly handler: (request: Request, connection?: unknown) => Promise<Response>;
   /** A page of the chat; `detach` closes it. */
   readonly page: (
     chatId: string,
