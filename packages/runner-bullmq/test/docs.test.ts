@@ -13,7 +13,11 @@ const path = join(root, 'docs/errors.md');
 test('docs/errors.md explains the codes of this package, with their messages', async () => {
   const errors = await readFile(path, 'utf8');
   const section = /^## `@holdfast\/runner-bullmq`$[^]*?(?=^## |$(?![^]))/m.exec(errors)?.[0] ?? '';
-  const expected = { QUEUE_UNAVAILABLE: await unavailable(), QUEUE_UNSUITABLE: await unsuitable() };
+  const expected = {
+    QUEUE_DAMAGED: await damaged(),
+    QUEUE_UNAVAILABLE: await unavailable(),
+    QUEUE_UNSUITABLE: await unsuitable(),
+  };
   expect([...section.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code)).toEqual(Object.keys(expected));
   let shown = section;
   for (const [code, error] of Object.entries(expected)) {
@@ -23,6 +27,20 @@ test('docs/errors.md explains the codes of this package, with their messages', a
   }
   await expect(errors.replace(section, () => shown)).toMatchFileSnapshot(path);
 });
+
+async function damaged(): Promise<HoldfastError> {
+  const server = await RedisServer.start();
+  const redis = new Redis(server.port);
+  const reported = Promise.withResolvers<HoldfastError>();
+  const onError = (error: Error): void => reported.resolve(error as HoldfastError);
+  const { engine, close } = openEngine({ url: server.url() }, { onError });
+  onTestFinished(() => close().then(() => (redis.disconnect(), server.stop())));
+  await redis.zadd('{holdfast}:agents:prioritized', 1, 'a job without a hash');
+  const served = await engine.serve(async () => ({ outcome: { type: 'finished' }, wake: [] }));
+  const error = await reported.promise;
+  await served.stop();
+  return error;
+}
 
 async function unavailable(): Promise<HoldfastError> {
   const { engine, close } = openEngine({ url: 'redis://127.0.0.1:1' }, { wakeSeconds: 0.1 });

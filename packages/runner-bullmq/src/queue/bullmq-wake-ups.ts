@@ -6,6 +6,7 @@ import type {
   WakeUp,
   WakeUpQueue,
 } from '@holdfast/core/engine';
+import { HoldfastError } from '@holdfast/core';
 import type { Queue } from 'bullmq';
 import { EngineScripts } from '../scripts/engine-scripts.ts';
 import type { SessionLock } from '../scripts/engine-scripts.ts';
@@ -22,11 +23,12 @@ import { LaneSet } from './lane-set.ts';
 import type { LaneSetOptions } from './lane-set.ts';
 import { queueNames, sessionKeyOf } from './queue-names.ts';
 import type { QueueNames } from './queue-names.ts';
+import { sessionIdOf } from './readable.ts';
 import { TimerQueue } from './timer-queue.ts';
 import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** The options of the wake-ups of one engine. */
-export interface BullmqWakeUpsOptions extends LaneSetOptions, SharedSettings {
+export interface BullmqWakeUpsOptions extends Omit<LaneSetOptions, 'dropJob'>, SharedSettings {
   readonly name: string;
   /** How many sessions of a group all workers work on at the same time; no limit when absent. */
   readonly groupLimits?: GroupLimits | undefined;
@@ -82,8 +84,9 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     this.scripts = new EngineScripts(client, this.names, slots);
     const location = { key: this.names.settings, name, prefix };
     this.settings = new QueueSettings(client, this.scripts, location, options);
-    this.timers = new TimerQueue(this.names.timers, options);
-    this.lanes = new LaneSet(this.names, this.scripts, options);
+    const jobs = { ...options, dropJob: (base: string, token: string) => this.dropJob(base, token) };
+    this.timers = new TimerQueue(this.names.timers, this.scripts, jobs);
+    this.lanes = new LaneSet(this.names, this.scripts, jobs);
     this.subscriber = duplicateOf(client);
     this.subscriber.on('error', options.onError);
     for (const event of ['message', 'ready'])
@@ -184,8 +187,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const now = Date.now();
     if (!this.limitsGroups || this.freeAt > now) return;
     this.freeAt = now + GROUP_PAUSE;
-    for (const name of await this.options.client.srandmember(this.names.groups, GROUPS))
-      for (const wakeUp of await this.scripts.freeSlots(groupOf(name))) await this.addDue(wakeUp);
+    const { client } = this.options;
+    const { groups } = this.names;
+    for (const name of await client.srandmember(groups, GROUPS)) {
+      const group = groupOf(name);
+      if (group === undefined) await client.srem(groups, name);
+      else for (const wakeUp of await this.scripts.freeSlots(group)) await this.addDue(wakeUp);
+    }
   }
 
   private async start(): Promise<void> {
@@ -201,6 +209,13 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     if (this.opening === undefined) return;
     await this.lanes.refresh();
     await this.settings.restore();
+  }
+
+  /** Drops a job that no worker can read, and wakes its session when the job has its name. Otherwise a sweep wakes it. */
+  private async dropJob(base: string, token: string): Promise<void> {
+    const sessionId = sessionIdOf(await this.scripts.dropJob(base, token));
+    this.options.onError(damagedJob(this.options.name, sessionId));
+    if (sessionId !== undefined) await this.add([{ sessionId, at: Date.now() }]);
   }
 
   private catchUpRegularly(): void {
@@ -274,6 +289,17 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     const isChanged = await this.scripts.continueJob(lock, next, { job: jobKey, data });
     return isChanged && laneQueue.putBack(job);
   }
+}
+
+function damagedJob(name: string, sessionId: string | undefined): HoldfastError {
+  const found = `A job of the queue "${name}" has no wake-up that can be read`;
+  const next =
+    sessionId === undefined
+      ? 'It was removed. A sweep wakes its session.'
+      : `It was removed, and the session "${sessionId}" was woken.`;
+  return new HoldfastError('QUEUE_DAMAGED', `${found}: its keys were deleted or changed. ${next}`, {
+    data: { queue: name, ...(sessionId !== undefined && { sessionId }) },
+  });
 }
 
 /** True for the wake-up of a session that has more work now, in the same lane. */

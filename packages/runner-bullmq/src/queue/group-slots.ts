@@ -2,6 +2,7 @@ import type { GroupLimits, WakeUp } from '@holdfast/core/engine';
 import { levelOf } from './job-order.ts';
 import { sessionKeyOf } from './queue-names.ts';
 import type { QueueNames, SlotKeys } from './queue-names.ts';
+import { readJson } from './readable.ts';
 
 /** More than any instant in milliseconds: sessions of a higher priority get a slot first. */
 export const LEVEL = 2 ** 43;
@@ -50,7 +51,8 @@ function nameOf(group: string | undefined): string {
   return JSON.stringify(group ?? '');
 }
 
-/** Returns the group of a name. */
-export function groupOf(name: string): string {
-  return JSON.parse(name) as string;
+/** Returns the group of a name; `undefined` for a name that no worker has stored. */
+export function groupOf(name: string): string | undefined {
+  const group = readJson(name);
+  return typeof group === 'string' ? group : undefined;
 }

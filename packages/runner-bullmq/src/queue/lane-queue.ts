@@ -1,10 +1,14 @@
+import { systemClock } from '@holdfast/core';
 import type { Instant } from '@holdfast/core';
 import type { LaneBacklog, WakeUp } from '@holdfast/core/engine';
-import { ErrorCode, Queue, SpanKind, Worker } from 'bullmq';
+import { ErrorCode, Queue, SpanKind } from 'bullmq';
 import type { Job, Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { sessionKeyOf } from './queue-names.ts';
+import { isWakeUp } from './readable.ts';
+import { WakeUpWorker } from './wake-up-worker.ts';
+import type { WakeUpWorkerOptions } from './wake-up-worker.ts';
 import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** The data of a job: the session to look at. */
@@ -23,6 +27,8 @@ export interface LaneQueueOptions {
   readonly stalledSeconds: number;
   readonly telemetry?: Telemetry | undefined;
   readonly onError: (error: Error) => void;
+  /** Removes a job that a worker cannot read, and wakes its session if it has a name. */
+  readonly dropJob: WakeUpWorkerOptions['dropJob'];
 }
 
 /** A job that an idle worker waits for. */
@@ -50,7 +56,7 @@ export class LaneQueue {
   private readonly options: LaneQueueOptions;
   readonly queue: Queue<JobData, void>;
   private readonly limits: BullmqLaneLimits | undefined;
-  private worker: Worker<JobData, void> | undefined;
+  private worker: WakeUpWorker<JobData> | undefined;
   private wait: Wait | undefined;
   /** True when a job may be there although a worker waits for one: the lane was at its limit. */
   private mustLook = true;
@@ -92,8 +98,9 @@ export class LaneQueue {
   /** Returns the number of jobs that wait, and since when the next one is due. */
   async backlog(): Promise<LaneBacklog> {
     const { lane, queue } = this;
-    const [waiting, [next]] = await Promise.all([queue.getPrioritizedCount(), queue.getPrioritized(0, 0)]);
-    return { lane, waiting, since: next?.data.at };
+    const first = queue.getPrioritized(0, 0).catch(ignoreDamage);
+    const [waiting, [next]] = await Promise.all([queue.getPrioritizedCount(), first]);
+    return { lane, waiting, since: isWakeUp(next?.data) ? next.data.at : undefined };
   }
 
   /** Calls `work` in the span of a job, which belongs to the span in which the job was added. */
@@ -117,6 +124,7 @@ export class LaneQueue {
   async add(sessionKey: string, data: JobData, priority: number): Promise<void> {
     this.usedAt = Date.now();
     await this.queue.add('session', data, {
+      jobId: systemClock.newId(), // BullMQ's counter begins anew when its key is deleted, with ids that are in use
       priority,
       deduplication: { id: sessionKey, keepLastIfActive: true },
       removeOnComplete: true,
@@ -128,8 +136,9 @@ export class LaneQueue {
   /** Starts to recover the jobs of dead workers. */
   async open(): Promise<void> {
     if (this.worker) return;
-    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
-    const worker = new Worker<JobData, void>(this.name, null, {
+    const { client: connection, prefix, lockSeconds, stalledSeconds, dropJob, onError } = this.options;
+    const worker = new WakeUpWorker<JobData>(this.name, null, {
+      dropJob,
       connection,
       prefix,
       autorun: false,
@@ -189,7 +198,7 @@ export class LaneQueue {
     onJob();
   }
 
-  private async nextJob(token: string, worker: Worker<JobData, void>): Promise<SessionJob | undefined> {
+  private async nextJob(token: string, worker: WakeUpWorker<JobData>): Promise<SessionJob | undefined> {
     const start = performance.now();
     try {
       const job = await worker.getNextJob(token, { block: true });
@@ -271,6 +280,12 @@ export class LaneQueue {
     const milliseconds = Math.max(await this.queue.getRateLimitTtl(), atLeast);
     this.limitedUntil = milliseconds > 0 ? Date.now() + milliseconds : 0;
   }
+}
+
+/** A job that cannot be read is dropped when its turn comes. */
+function ignoreDamage(error: unknown): readonly [] {
+  if (error instanceof SyntaxError) return [];
+  throw error;
 }
 
 /** BullMQ's errors for a job that another worker has, or that was removed. */

@@ -8,6 +8,7 @@ import type { BullmqLaneLimits } from './lane-limits.ts';
 import { LaneQueue } from './lane-queue.ts';
 import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
 import type { QueueNames } from './queue-names.ts';
+import { readJson } from './readable.ts';
 
 /** The options of the lanes of one engine. */
 export interface LaneSetOptions extends LaneQueueOptions {
@@ -69,9 +70,9 @@ export class LaneSet {
   async refresh(): Promise<void> {
     const members = Object.entries(await this.options.client.hgetall(this.names.lanes));
     const lanes = new Map(
-      members.map(([member, pausedUntil]) => [JSON.parse(member) as string, pausedUntil]),
+      members.flatMap(([member, pausedUntil]) => laneOf(member).map((lane) => [lane, pausedUntil])),
     );
-    for (const [lane, pausedUntil] of lanes) this.get(lane).pausedUntil = Number(pausedUntil);
+    for (const [lane, pausedUntil] of lanes) this.get(lane).pausedUntil = Number(pausedUntil) || 0;
     await this.forgetOthers(lanes);
     this.onChange();
   }
@@ -133,7 +134,7 @@ export class LaneSet {
   /** Forgets lanes without a job for a day. There may be a hundred names at a time, and any number over the years. */
   private async removeUnused(): Promise<void> {
     const { client, lanes: own } = this.options;
-    const lanes = (await client.hkeys(this.names.lanes)).map((member) => JSON.parse(member) as string);
+    const lanes = (await client.hkeys(this.names.lanes)).flatMap(laneOf);
     const others = lanes.filter((lane) => !Object.hasOwn(own, lane));
     await Promise.all(
       others.map(async (lane) => {
@@ -176,4 +177,10 @@ export class LaneSet {
     const job = lane.takeWaited();
     if (job) lane.giveBack(job).catch(this.options.onError);
   }
+}
+
+/** Returns the lane of a member of the hash, or nothing for a member that no worker has stored. */
+function laneOf(member: string): readonly string[] {
+  const lane = readJson(member);
+  return typeof lane === 'string' ? [lane] : [];
 }

@@ -8,6 +8,8 @@ export type SlotKeys = readonly [busy: string, waiting: string, wakeUps: string,
 export interface QueueNames {
   /** The name of the BullMQ queue of a lane. BullMQ allows no colon in it. */
   readonly queueOf: (lane: string | undefined) => string;
+  /** The beginning of BullMQ's keys of a lane. */
+  readonly baseOf: (lane: string | undefined) => string;
   /** The key of BullMQ's hash with the limits of a lane. */
   readonly metaOf: (lane: string) => string;
   /** The key of BullMQ's set of jobs of a lane that wait. */
@@ -42,6 +44,7 @@ export function queueNames(prefix: string, name: string): QueueNames {
   };
   return {
     queueOf,
+    baseOf: (lane) => `${prefix}:${queueOf(lane)}:`,
     metaOf: (lane) => `${prefix}:${queueOf(lane)}:meta`,
     waitingOf: (lane) => `${prefix}:${queueOf(lane)}:prioritized`,
     timers: `${name}.timers`,

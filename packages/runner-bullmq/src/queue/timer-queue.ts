@@ -1,8 +1,10 @@
 import type { WakeUp } from '@holdfast/core/engine';
-import { Queue, SpanKind, Worker } from 'bullmq';
+import { Queue, SpanKind } from 'bullmq';
 import type { Job } from 'bullmq';
+import type { EngineScripts } from '../scripts/engine-scripts.ts';
 import { ANY_NUMBER } from './lane-queue.ts';
 import type { LaneQueueOptions } from './lane-queue.ts';
+import { WakeUpWorker } from './wake-up-worker.ts';
 import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** How many timers a worker handles at the same time. Each adds a job to a lane. */
@@ -13,13 +15,15 @@ const RETRY = { attempts: ANY_NUMBER, backoff: { type: 'fixed', delay: 1_000 }, 
 /** The wake-ups of later instants, as delayed jobs of one BullMQ queue. No worker is busy while they wait. */
 export class TimerQueue {
   private readonly name: string;
+  private readonly scripts: EngineScripts;
   private readonly options: LaneQueueOptions;
   readonly queue: Queue<WakeUp, void>;
-  private worker: Worker<WakeUp, void> | undefined;
+  private worker: WakeUpWorker<WakeUp> | undefined;
 
-  constructor(name: string, options: LaneQueueOptions) {
+  constructor(name: string, scripts: EngineScripts, options: LaneQueueOptions) {
     const { client: connection, prefix, telemetry, onError } = options;
     this.name = name;
+    this.scripts = scripts;
     this.options = options;
     this.queue = new Queue(name, {
       connection,
@@ -33,8 +37,10 @@ export class TimerQueue {
 
   /** Each instant of a session has a job of its own, so that no wake-up replaces another. */
   async add(sessionKey: string, wakeUp: WakeUp, now: number): Promise<void> {
+    const jobId = `${sessionKey}-${wakeUp.at}`;
+    await this.scripts.forgetTimer(this.queue.toKey(''), jobId);
     await this.queue.add('timer', wakeUp, {
-      jobId: `${sessionKey}-${wakeUp.at}`,
+      jobId,
       delay: Math.ceil(wakeUp.at - now),
       removeOnComplete: true,
       removeOnFail: true,
@@ -48,10 +54,11 @@ export class TimerQueue {
    */
   async open(onDue: (wakeUp: WakeUp) => Promise<void>): Promise<void> {
     if (this.worker) return;
-    const { client: connection, prefix, lockSeconds, stalledSeconds, onError } = this.options;
+    const { client: connection, prefix, lockSeconds, stalledSeconds, dropJob, onError } = this.options;
     const work = async ({ data, opts }: Job<WakeUp, void>): Promise<void> =>
       this.queue.trace(SpanKind.CONSUMER, 'process', this.name, () => onDue(data), opts.telemetry?.metadata);
-    this.worker = new Worker<WakeUp, void>(this.name, work, {
+    this.worker = new WakeUpWorker<WakeUp>(this.name, work, {
+      dropJob,
       connection,
       prefix,
       concurrency: CONCURRENCY,

@@ -11,12 +11,13 @@
 --       3     lock_value   the value of the lock
 --       4     data     of the job
 --       5     level    the priority of the job without the ticket
---       6-    as in group-slots.lua
+--       6     session
+--       7-    as in group-slots.lua
 
 local lock, wanted, job = KEYS[4], KEYS[5], KEYS[6]
-local lock_value, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local lock_value, data, level, session = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local held = redis.call('GET', lock)
-if (held and held ~= lock_value) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
+if (held and held ~= lock_value) or redis.call('HGET', job, 'deid') ~= session or has_waiting() then return 0 end
 local ticket = take_ticket()
 if ticket == most then return 0 end
 leave_slot()

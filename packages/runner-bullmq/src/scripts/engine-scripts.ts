@@ -7,18 +7,23 @@ import { MOST_LANES } from '../queue/lane-limits.ts';
 import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
 import { sessionKeyOf } from '../queue/queue-names.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
+import { wakeUpOf, wakeUpsOf } from '../queue/readable.ts';
 import { wholeMilliseconds } from '../queue/whole-milliseconds.ts';
 import type { EngineClient } from '../server/connection.ts';
 import { LUA } from './lua.ts';
 
+const GROUP_SLOTS = LUA['dead-jobs'] + LUA['group-slots'];
+
 /** The scripts, with the texts of the functions that they call. */
 const SCRIPTS = {
-  takeTicket: LUA['group-slots'] + LUA.tickets + LUA['take-ticket'],
-  continue: LUA['group-slots'] + LUA.tickets + LUA.continue,
-  lock: LUA['group-slots'] + LUA.lock,
+  takeTicket: GROUP_SLOTS + LUA.tickets + LUA['take-ticket'],
+  continue: GROUP_SLOTS + LUA.tickets + LUA.continue,
+  lock: GROUP_SLOTS + LUA.lock,
   renew: LUA.renew,
-  unlock: LUA['group-slots'] + LUA.unlock,
-  freeSlots: LUA['group-slots'] + LUA['free-slots'],
+  unlock: GROUP_SLOTS + LUA.unlock,
+  freeSlots: GROUP_SLOTS + LUA['free-slots'],
+  dropJob: LUA['drop-job'],
+  forgetTimer: LUA['dead-jobs'] + LUA['forget-timer'],
   pause: LUA.pause,
   removeLane: LUA['remove-lane'],
   shareSettings: LUA['share-settings'],
@@ -82,7 +87,9 @@ export class EngineScripts {
     const keys = [...ofLane, names.lanes, ...slots.keysOf(group)];
     const turns = [group ?? '', LAST_TICKET];
     const known = [lane === undefined ? '' : JSON.stringify(lane), names.changes, MOST_LANES];
-    const ticket = Number(await this.run('takeTicket', keys, [...turns, ...known, ...slots.argsOf(wakeUp)]));
+    const job = [names.baseOf(lane), sessionKeyOf(wakeUp.sessionId)];
+    const args = [...turns, ...known, ...job, ...slots.argsOf(wakeUp)];
+    const ticket = Number(await this.run('takeTicket', keys, args));
     if (ticket === 0) return 'tooManyLanes';
     return ticket < 0 ? 'waitsForSlot' : { jobPriority: jobPriorityOf(level, ticket) };
   }
@@ -103,7 +110,7 @@ export class EngineScripts {
     const ofLane = [...names.turnsOf(lane, level), names.waitingOf(lane)];
     const keys = [...ofLane, ...ofSession, job, ...slots.keysOf(last.group)];
     const turns = [group ?? '', LAST_TICKET];
-    const change = [lockValue, JSON.stringify(data), jobPriorityOf(level, 0)];
+    const change = [lockValue, JSON.stringify(data), jobPriorityOf(level, 0), sessionKey];
     const ticket = await this.run('continue', keys, [...turns, ...change, ...slots.argsOf(last)]);
     return Number(ticket) > 0;
   }
@@ -150,17 +157,27 @@ export class EngineScripts {
     const keys = [names.lockOf(sessionKey), names.wantedOf(sessionKey), ...slots.keysOf(wakeUp.group)];
     const reply = await this.run('unlock', keys, [lockValue, ...slots.argsOf(wakeUp)]);
     const [wanted = '', ...freed] = reply as string[];
-    const others = freed.map((text) => JSON.parse(text) as WakeUp);
+    const others = wakeUpsOf(freed);
     if (wanted === '') return others;
-    const schedule = JSON.parse(wanted) as Omit<WakeUp, 'sessionId' | 'at'>;
-    return [...others, { ...schedule, sessionId: wakeUp.sessionId, at: now }];
+    const { sessionId } = wakeUp;
+    return [...others, wakeUpOf(wanted, { sessionId, at: now }) ?? { sessionId, at: now }];
   }
 
   /** Returns the wake-ups of a group that have a slot now. */
   async freeSlots(group: string): Promise<readonly WakeUp[]> {
     const { slots } = this;
     const reply = await this.run('freeSlots', slots.keysOf(group), slots.argsOfGroup(group));
-    return (reply as string[]).map((text) => JSON.parse(text) as WakeUp);
+    return wakeUpsOf(reply as string[]);
+  }
+
+  /** Removes the job that a worker has locked with a token. Returns the text of its data, which may be damaged. */
+  async dropJob(base: string, token: string): Promise<string> {
+    return String(await this.run('dropJob', [`${base}active`, `${base}stalled`], [base, token]));
+  }
+
+  /** Removes a timer that no worker can take, so that another one with its id can be added. */
+  async forgetTimer(base: string, id: string): Promise<void> {
+    await this.run('forgetTimer', [base + id], [base, id]);
   }
 
   /** Pauses a lane until an instant, unless it pauses for longer. */

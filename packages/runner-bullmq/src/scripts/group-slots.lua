@@ -2,7 +2,7 @@
 -- of a group without a free slot is not a job of BullMQ. It waits in the group until a session of the group gives back its
 -- slot. The slot is then reserved, until the job of the wake-up locks its session.
 --
--- Other scripts follow this text. The last four keys and the last six arguments of each are those of the group:
+-- dead-jobs.lua precedes this text, and other scripts follow it. The last four keys and the last six arguments of each are those of the group:
 --
 -- KEYS  busy      the sessions with a slot, by the instant at which it ends
 --       waiting   the sessions that wait for a slot, in order
@@ -33,6 +33,7 @@ end
 
 local function free_slots()
   redis.call('ZREMRANGEBYSCORE', group.busy, '-inf', now())
+  redis.call('ZREMRANGEBYSCORE', group.busy, now() + DAY * 1000, '+inf') -- not from a worker
   return group.limit - redis.call('ZCARD', group.busy)
 end
 
@@ -55,7 +56,8 @@ end
 local function must_wait()
   if not group.limit or free_slots() > 0 or redis.call('ZSCORE', group.busy, group.session) then return false end
   redis.call('ZADD', group.waiting, 'NX', group.order, group.session)
-  redis.call('HSETNX', group.wake_ups, group.session, group.wake_up)
+  local known = redis.call('HGET', group.wake_ups, group.session)
+  if not known or not is_wake_up(known) then redis.call('HSET', group.wake_ups, group.session, group.wake_up) end
   redis.call('SADD', group.groups, group.name)
   keep_waiting()
   return true
@@ -86,7 +88,7 @@ local function next_wake_ups()
   local last = free + redis.call('ZCARD', group.busy) - 1 -- the first ones may have a slot
   for _, session in ipairs(redis.call('ZRANGE', group.waiting, 0, last)) do
     local wake_up = redis.call('HGET', group.wake_ups, session)
-    if not wake_up then forget(session)
+    if not wake_up or not is_wake_up(wake_up) then forget(session)
     elseif free > 0 and not redis.call('ZSCORE', group.busy, session) then
       reserve(session)
       local level = math.floor(tonumber(redis.call('ZSCORE', group.waiting, session)) / LEVEL)

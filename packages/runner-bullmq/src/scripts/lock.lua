@@ -18,7 +18,7 @@
 local lock, wanted, served, job_lock = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local job, token, milliseconds, schedule, ticket = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 if redis.call('GET', job_lock) ~= token then return -2 end
-local held = redis.call('GET', lock)
+local held = redis.call('PTTL', lock) > 0 and redis.call('GET', lock) -- a lock that does not end is from no worker
 if held and string.sub(held, 1, #job) ~= job then
   redis.call('SET', wanted, schedule, 'PX', 86400000)
   return math.max(redis.call('PTTL', lock), 1)
@@ -26,5 +26,5 @@ end
 if must_wait() then return -1 end
 take_slot()
 redis.call('SET', lock, job .. token, 'PX', milliseconds)
-if ticket > tonumber(redis.call('GET', served) or '0') then redis.call('SET', served, ticket, 'EX', 86400) end
+if ticket > (tonumber(redis.call('GET', served) or '0') or 0) then redis.call('SET', served, ticket, 'EX', 86400) end
 return 0

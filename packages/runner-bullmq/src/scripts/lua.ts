@@ -16,18 +16,91 @@ export const LUA = {
 --       3     lock_value   the value of the lock
 --       4     data     of the job
 --       5     level    the priority of the job without the ticket
---       6-    as in group-slots.lua
+--       6     session
+--       7-    as in group-slots.lua
 
 local lock, wanted, job = KEYS[4], KEYS[5], KEYS[6]
-local lock_value, data, level = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local lock_value, data, level, session = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local held = redis.call('GET', lock)
-if (held and held ~= lock_value) or redis.call('EXISTS', job) == 0 or has_waiting() then return 0 end
+if (held and held ~= lock_value) or redis.call('HGET', job, 'deid') ~= session or has_waiting() then return 0 end
 local ticket = take_ticket()
 if ticket == most then return 0 end
 leave_slot()
 redis.call('DEL', lock, wanted)
 redis.call('HSET', job, 'data', data, 'priority', level + ticket)
 return ticket
+`,
+  'dead-jobs': `-- Functions for dead jobs: keys of the queue were deleted or changed, so the jobs are in no list of BullMQ, or no worker can
+-- read them. While their keys exist, BullMQ refuses a job of the same session, or with the same id. \`base\` is the
+-- beginning of BullMQ's keys.
+
+-- False for a text that no worker can read.
+local function is_wake_up(text)
+  local ok, wake_up = pcall(cjson.decode, text)
+  return ok and type(wake_up) == 'table' and type(wake_up.sessionId) == 'string' and type(wake_up.at) == 'number'
+end
+
+local function is_listed(base, id)
+  for _, set in ipairs({ 'prioritized', 'delayed' }) do
+    if redis.call('ZSCORE', base .. set, id) then return true end
+  end
+  for _, list in ipairs({ 'active', 'wait', 'paused' }) do
+    if redis.call('LPOS', base .. list, id) then return true end
+  end
+  return false
+end
+
+-- Removes the job that stands for the wake-ups of a session, when it is dead or belongs to another session.
+local function forget_dead_job(base, session)
+  local dedupe = base .. 'de:' .. session
+  local id = redis.call('GET', dedupe)
+  local job = base .. (id or '')
+  local is_own = id and redis.call('HGET', job, 'deid') == session
+  if is_own and is_listed(base, id) and is_wake_up(redis.call('HGET', job, 'data') or '') then return end
+  if is_own then
+    redis.call('ZREM', base .. 'prioritized', id)
+    redis.call('DEL', job, job .. ':lock')
+  end
+  redis.call('DEL', dedupe, base .. 'dn:' .. session)
+end
+`,
+  'drop-job': `-- Removes the active job of a worker, which cannot read it. Returns its data; '' without data.
+--
+-- KEYS  1  active   the jobs in work
+--       2  stalled  BullMQ's set of jobs that may have lost their worker
+-- ARGV  1  base     the beginning of BullMQ's keys
+--       2  token    the value of BullMQ's lock of the job
+
+local active, stalled = KEYS[1], KEYS[2]
+local base, token = ARGV[1], ARGV[2]
+for _, id in ipairs(redis.call('LRANGE', active, 0, -1)) do
+  local job = base .. id
+  if redis.call('GET', job .. ':lock') == token then
+    local data = redis.call('HGET', job, 'data') or ''
+    local session = redis.call('HGET', job, 'deid')
+    redis.call('LREM', active, 1, id)
+    redis.call('SREM', stalled, id)
+    redis.call('DEL', job, job .. ':lock')
+    if session and redis.call('GET', base .. 'de:' .. session) == id then
+      redis.call('DEL', base .. 'de:' .. session, base .. 'dn:' .. session)
+    end
+    return data
+  end
+end
+return ''
+`,
+  'forget-timer': `-- Removes a timer that is dead, so that BullMQ accepts another one with its id. Other functions precede this text.
+--
+-- KEYS  1  job   the hash of BullMQ
+-- ARGV  1  base  the beginning of BullMQ's keys
+--       2  id    of the job
+
+local job, base, id = KEYS[1], ARGV[1], ARGV[2]
+local data = redis.call('HGET', job, 'data')
+if redis.call('EXISTS', job) == 0 or (is_listed(base, id) and is_wake_up(data or '')) then return 0 end
+redis.call('ZREM', base .. 'delayed', id)
+redis.call('DEL', job, job .. ':lock')
+return 1
 `,
   'free-slots': `-- Returns the wake-ups that have a slot of a group now. The keys and the arguments are those of group-slots.lua.
 
@@ -37,7 +110,7 @@ return next_wake_ups()
 -- of a group without a free slot is not a job of BullMQ. It waits in the group until a session of the group gives back its
 -- slot. The slot is then reserved, until the job of the wake-up locks its session.
 --
--- Other scripts follow this text. The last four keys and the last six arguments of each are those of the group:
+-- dead-jobs.lua precedes this text, and other scripts follow it. The last four keys and the last six arguments of each are those of the group:
 --
 -- KEYS  busy      the sessions with a slot, by the instant at which it ends
 --       waiting   the sessions that wait for a slot, in order
@@ -68,6 +141,7 @@ end
 
 local function free_slots()
   redis.call('ZREMRANGEBYSCORE', group.busy, '-inf', now())
+  redis.call('ZREMRANGEBYSCORE', group.busy, now() + DAY * 1000, '+inf') -- not from a worker
   return group.limit - redis.call('ZCARD', group.busy)
 end
 
@@ -90,7 +164,8 @@ end
 local function must_wait()
   if not group.limit or free_slots() > 0 or redis.call('ZSCORE', group.busy, group.session) then return false end
   redis.call('ZADD', group.waiting, 'NX', group.order, group.session)
-  redis.call('HSETNX', group.wake_ups, group.session, group.wake_up)
+  local known = redis.call('HGET', group.wake_ups, group.session)
+  if not known or not is_wake_up(known) then redis.call('HSET', group.wake_ups, group.session, group.wake_up) end
   redis.call('SADD', group.groups, group.name)
   keep_waiting()
   return true
@@ -121,7 +196,7 @@ local function next_wake_ups()
   local last = free + redis.call('ZCARD', group.busy) - 1 -- the first ones may have a slot
   for _, session in ipairs(redis.call('ZRANGE', group.waiting, 0, last)) do
     local wake_up = redis.call('HGET', group.wake_ups, session)
-    if not wake_up then forget(session)
+    if not wake_up or not is_wake_up(wake_up) then forget(session)
     elseif free > 0 and not redis.call('ZSCORE', group.busy, session) then
       reserve(session)
       local level = math.floor(tonumber(redis.call('ZSCORE', group.waiting, session)) / LEVEL)
@@ -153,7 +228,7 @@ end
 local lock, wanted, served, job_lock = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local job, token, milliseconds, schedule, ticket = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 if redis.call('GET', job_lock) ~= token then return -2 end
-local held = redis.call('GET', lock)
+local held = redis.call('PTTL', lock) > 0 and redis.call('GET', lock) -- a lock that does not end is from no worker
 if held and string.sub(held, 1, #job) ~= job then
   redis.call('SET', wanted, schedule, 'PX', 86400000)
   return math.max(redis.call('PTTL', lock), 1)
@@ -161,7 +236,7 @@ end
 if must_wait() then return -1 end
 take_slot()
 redis.call('SET', lock, job .. token, 'PX', milliseconds)
-if ticket > tonumber(redis.call('GET', served) or '0') then redis.call('SET', served, ticket, 'EX', 86400) end
+if ticket > (tonumber(redis.call('GET', served) or '0') or 0) then redis.call('SET', served, ticket, 'EX', 86400) end
 return 0
 `,
   pause: `-- Sets the end of a lane's pause, unless the lane pauses for longer already. Publishes it.
@@ -173,7 +248,7 @@ return 0
 
 local lanes = KEYS[1]
 local lane, pause_end, changes = ARGV[1], ARGV[2], ARGV[3]
-local paused = tonumber(redis.call('HGET', lanes, lane) or '0')
+local paused = tonumber(redis.call('HGET', lanes, lane) or '0') or 0
 if tonumber(pause_end) <= paused then return 0 end
 redis.call('HSET', lanes, lane, pause_end)
 redis.call('PUBLISH', changes, lane)
@@ -187,7 +262,7 @@ return 1
 --       2    now    in milliseconds since 1970
 
 local lanes, lane, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
-if tonumber(redis.call('HGET', lanes, lane) or '0') > now then return 0 end
+if (tonumber(redis.call('HGET', lanes, lane) or '0') or 0) > now then return 0 end
 if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 0 end
 return redis.call('HDEL', lanes, lane)
 `,
@@ -225,7 +300,7 @@ return lost
 
 local settings = KEYS[1]
 local started_at, now, fields = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
-local last = tonumber(redis.call('HGET', settings, 'startedAt') or '-1')
+local last = tonumber(redis.call('HGET', settings, 'startedAt') or '-1') or -1
 if started_at and last >= started_at then return 0 end
 started_at = started_at or math.max(now, last + 1) -- clocks differ
 redis.call('HSET', settings, 'startedAt', string.format('%.0f', started_at), unpack(fields))
@@ -240,7 +315,7 @@ end
 return started_at
 `,
   'take-ticket': `-- Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
--- many lanes, and -1 when the wake-up waits for a slot of its group.
+-- many lanes, and -1 when the wake-up waits for a slot of its group. Removes a dead job of the session.
 --
 -- KEYS  1-3  as in tickets.lua
 --       4    lanes       the lanes, with the ends of their pauses
@@ -249,7 +324,9 @@ return started_at
 --       3    lane        '' for the wake-ups without a lane
 --       4    changes     the channel of new lanes
 --       5    most_lanes
---       6-   as in group-slots.lua
+--       6    base        the beginning of BullMQ's keys of the lane
+--       7    session
+--       8-   as in group-slots.lua
 
 local lanes = KEYS[4]
 local lane, changes, most_lanes = ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -258,6 +335,7 @@ if lane ~= '' and redis.call('HEXISTS', lanes, lane) == 0 then
   redis.call('HSET', lanes, lane, 0)
   redis.call('PUBLISH', changes, lane)
 end
+forget_dead_job(ARGV[6], ARGV[7])
 if must_wait() then return -1 end
 return take_ticket()
 `,
@@ -275,7 +353,7 @@ return take_ticket()
 local tickets, served, jobs = KEYS[1], KEYS[2], KEYS[3]
 local turns, most = ARGV[1], tonumber(ARGV[2])
 local function take_ticket()
-  local start = tonumber(redis.call('GET', served) or '0')
+  local start = tonumber(redis.call('GET', served) or '0') or 0
   redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
   if redis.call('ZCARD', tickets) == 0 and redis.call('ZCARD', jobs) == 0 then
     start = 0

@@ -7,7 +7,7 @@
 
 local lanes = KEYS[1]
 local lane, pause_end, changes = ARGV[1], ARGV[2], ARGV[3]
-local paused = tonumber(redis.call('HGET', lanes, lane) or '0')
+local paused = tonumber(redis.call('HGET', lanes, lane) or '0') or 0
 if tonumber(pause_end) <= paused then return 0 end
 redis.call('HSET', lanes, lane, pause_end)
 redis.call('PUBLISH', changes, lane)

@@ -6,6 +6,6 @@
 --       2    now    in milliseconds since 1970
 
 local lanes, lane, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
-if tonumber(redis.call('HGET', lanes, lane) or '0') > now then return 0 end
+if (tonumber(redis.call('HGET', lanes, lane) or '0') or 0) > now then return 0 end
 if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return 0 end
 return redis.call('HDEL', lanes, lane)

@@ -10,7 +10,7 @@
 
 local settings = KEYS[1]
 local started_at, now, fields = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
-local last = tonumber(redis.call('HGET', settings, 'startedAt') or '-1')
+local last = tonumber(redis.call('HGET', settings, 'startedAt') or '-1') or -1
 if started_at and last >= started_at then return 0 end
 started_at = started_at or math.max(now, last + 1) -- clocks differ
 redis.call('HSET', settings, 'startedAt', string.format('%.0f', started_at), unpack(fields))

@@ -1,5 +1,5 @@
 -- Returns the ticket of a new wake-up. Publishes a lane that is used for the first time. Returns 0 when the engine has too
--- many lanes, and -1 when the wake-up waits for a slot of its group.
+-- many lanes, and -1 when the wake-up waits for a slot of its group. Removes a dead job of the session.
 --
 -- KEYS  1-3  as in tickets.lua
 --       4    lanes       the lanes, with the ends of their pauses
@@ -8,7 +8,9 @@
 --       3    lane        '' for the wake-ups without a lane
 --       4    changes     the channel of new lanes
 --       5    most_lanes
---       6-   as in group-slots.lua
+--       6    base        the beginning of BullMQ's keys of the lane
+--       7    session
+--       8-   as in group-slots.lua
 
 local lanes = KEYS[4]
 local lane, changes, most_lanes = ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -17,5 +19,6 @@ if lane ~= '' and redis.call('HEXISTS', lanes, lane) == 0 then
   redis.call('HSET', lanes, lane, 0)
   redis.call('PUBLISH', changes, lane)
 end
+forget_dead_job(ARGV[6], ARGV[7])
 if must_wait() then return -1 end
 return take_ticket()

@@ -12,7 +12,7 @@
 local tickets, served, jobs = KEYS[1], KEYS[2], KEYS[3]
 local turns, most = ARGV[1], tonumber(ARGV[2])
 local function take_ticket()
-  local start = tonumber(redis.call('GET', served) or '0')
+  local start = tonumber(redis.call('GET', served) or '0') or 0
   redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
   if redis.call('ZCARD', tickets) == 0 and redis.call('ZCARD', jobs) == 0 then
     start = 0
