@@ -6,7 +6,9 @@ import type { FailedWork, WorkFailure } from '../../work-failure.ts';
 import { isDeadLetter, nextFailure } from '../../work-failure.ts';
 import type { AgentSession, SessionRevision } from '../../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
-import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
+import { isItemWaiting, waitingItemCount, withItem } from './inbox-cursor.ts';
+import type { InboxLimit, ReservedItem } from './inbox-reserve.ts';
+import { hasReservedPlace, withoutPositions } from './inbox-reserve.ts';
 import type { ListedSession, SessionInfo } from '../../session-info.ts';
 import {
   InboxFullError,
@@ -80,19 +82,10 @@ export interface SessionRecord {
   readonly firstRevision?: number | undefined;
 }
 
-/** An item that waits beyond the limit of its inbox. */
-interface ReservedItem {
-  readonly name: string;
-  readonly position: number;
-}
-
 /** The record of a claimed session. */
 export type ClaimedRecord = SessionRecord & { readonly lease: NonNullable<SessionRecord['lease']> };
 
 const REMEMBERED_ITEMS = 16;
-const MAX_RESERVED_ITEMS = 100;
-/** A stop of whatever execution is active: one is enough, and it must always fit. */
-const STOP = 'stop';
 
 export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt <= now;
@@ -266,12 +259,6 @@ export function savedRecord(
   return withNewContent(nextRecord({ ...record, ...changes }, now));
 }
 
-/** The limit of an inbox, and the name of an item that may exceed it. */
-interface InboxLimit {
-  readonly maxItems: number;
-  readonly reserve?: string | undefined;
-}
-
 /**
  * Returns the record with one more inbox item, at the position `inbox.next` of the record before; `undefined` when the
  * item is among the last used ones, or one of its name waits beyond the limit.
@@ -288,8 +275,7 @@ export function enqueuedRecord(
   const isFull = isInboxFull(record, maxItems);
   if (isFull) {
     if (reserved.some(({ name }) => name === reserve)) return undefined;
-    const hasPlace = reserve === STOP || reserved.length < MAX_RESERVED_ITEMS;
-    if (reserve === undefined || !hasPlace) throw new InboxFullError(info.sessionId, maxItems);
+    if (!hasReservedPlace(reserved, reserve)) throw new InboxFullError(info.sessionId, maxItems);
   }
   const position = inbox?.next ?? 0;
   return nextRecord(
@@ -307,16 +293,6 @@ export function enqueuedRecord(
 /** True when the inbox holds as many items as it may. */
 export function isInboxFull({ inbox }: SessionRecord, maxItems: number): boolean {
   return waitingItemCount(inbox) >= maxItems;
-}
-
-/** The inbox of a record, and what waits beyond its limit, without the items at some positions. */
-function withoutPositions(
-  { inbox, reserved }: SessionRecord,
-  positions: readonly number[],
-): Pick<SessionRecord, 'inbox' | 'reserved'> {
-  const rest = inbox && withoutItems(inbox, positions);
-  const waiting = rest && reserved?.filter(({ position }) => isItemWaiting(rest, position));
-  return { inbox: rest, reserved: waiting?.length ? waiting : undefined };
 }
 
 /** A dead letter is tried once more when something comes into its inbox. */
