@@ -16,7 +16,10 @@ type Mode =
   | 'broken';
 
 /** An object or array that has begun and has not ended. */
-type Open = { readonly object: Record<string, JsonValue>; key: string } | { readonly array: JsonValue[] };
+type Open = { members: number } & (
+  | { readonly object: Record<string, JsonValue>; key: string }
+  | { readonly array: JsonValue[] }
+);
 
 const LITERALS: ReadonlyMap<string, readonly [word: string, value: JsonValue]> = new Map([
   ['t', ['true', true]],
@@ -35,13 +38,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const STARTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
+/** How many members cost as much as a new object. */
+const COST_OF_OBJECT = 8;
 const HEX = /^[\dA-Fa-f]+$/;
 
 /**
  * Reads the text of a JSON value as it arrives. `value` is the value so far: incomplete strings have the characters that
  * have arrived, and a member without a value is absent. A Markdown code fence before the value is skipped. The cost of a
- * piece of text depends on its length; the cost of `value` on the number of members of the objects and arrays that have
- * not ended.
+ * piece of text depends on its length, and the cost of `value` on `valueCost`.
  */
 export class PartialJson {
   private mode: Mode = 'start';
@@ -52,6 +56,8 @@ export class PartialJson {
   /** The escape sequence that has begun in a string, from its backslash. */
   private escape = '';
   private isKey = false;
+  /** The number of members of the objects and arrays that have not ended. */
+  private openMembers = 0;
 
   /** Reads the next piece of the text. Returns true when the value may have grown. */
   push(text: string): boolean {
@@ -71,6 +77,12 @@ export class PartialJson {
       else inner = frozen(withMember({ ...container.object }, container.key, inner));
     }
     return inner === undefined ? this.root : inner;
+  }
+
+  /** The number of members that `value` copies. An object that has not ended and the digits of a number count too. */
+  get valueCost(): number {
+    const digits = this.mode === 'number' ? this.token.length : 0;
+    return this.openMembers + COST_OF_OBJECT * this.open.length + digits;
   }
 
   private isOver(): boolean {
@@ -115,8 +127,8 @@ export class PartialJson {
     this.isKey = false;
     this.token = char === '"' ? '' : char;
     if (char === '"') this.mode = 'string';
-    else if (char === '{') this.begin({ object: {}, key: '' }, 'firstKey');
-    else if (char === '[') this.begin({ array: [] }, 'firstItem');
+    else if (char === '{') this.begin({ object: {}, key: '', members: 0 }, 'firstKey');
+    else if (char === '[') this.begin({ array: [], members: 0 }, 'firstItem');
     else if (LITERALS.has(char)) this.mode = 'literal';
     else this.mode = /[-\d]/.test(char) ? 'number' : 'broken';
   }
@@ -133,7 +145,9 @@ export class PartialJson {
 
   private close(): void {
     const container = this.open.pop();
-    if (container) this.end(frozen('array' in container ? container.array : container.object));
+    if (container === undefined) return;
+    this.openMembers -= container.members;
+    this.end(frozen('array' in container ? container.array : container.object));
   }
 
   /** Adds a value that has ended to the object or array around it. */
@@ -141,8 +155,13 @@ export class PartialJson {
     const container = this.open.at(-1);
     this.token = '';
     this.mode = container ? 'afterValue' : 'complete';
-    if (container === undefined) this.root = value;
-    else if ('array' in container) container.array.push(value);
+    if (container === undefined) {
+      this.root = value;
+      return;
+    }
+    container.members++;
+    this.openMembers++;
+    if ('array' in container) container.array.push(value);
     else withMember(container.object, container.key, value);
   }
 

@@ -4,23 +4,25 @@ import { hidesWord, KEY_FORMS } from './key-forms.ts';
 const MAX_SHOWN = 600;
 const HIDDEN = '[redacted]';
 
-/**
- * Removes the given secrets, texts that look like keys, and queries and credentials of URLs from a text, and truncates it.
- * The time is linear in the length of the text.
- */
+/** Removes the given secrets and what `hideKeys` finds from the start of a text, and truncates it. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets.flatMap(partsOf)) clean = clean.replaceAll(secret, HIDDEN);
   const start = capped(clean);
   const isCut = start.length < clean.length;
-  clean = start.replaceAll(URL_LIKE, urlWithoutSecrets);
+  clean = hideKeys(start);
+  const shown = clean.slice(0, MAX_SHOWN).toWellFormed();
+  return isCut || shown.length < clean.length ? `${shown}…` : shown;
+}
+
+/** Removes texts that look like keys, and queries and credentials of URLs, in linear time. */
+export function hideKeys(text: string): string {
+  let clean = text.replaceAll(URL_LIKE, urlWithoutSecrets);
   for (const { form, isShort } of KEY_FORMS)
     clean = clean.replaceAll(form, (found, at, whole) =>
       isShort && !hidesWord(found, at as number, whole as string) ? found : HIDDEN + endOf(found),
     );
-  clean = clean.replaceAll(LABELLED, withoutValue).replaceAll(WORD, withoutKeys);
-  const shown = clean.slice(0, MAX_SHOWN).toWellFormed();
-  return isCut || shown.length < clean.length ? `${shown}…` : shown;
+  return clean.replaceAll(LABELLED, withoutValue).replaceAll(WORD, withoutKeys);
 }
 
 /** A secret, and the credential in the value of an `authorization` header. */

@@ -59,6 +59,8 @@ export class StreamedResponse {
   private readonly content: LanguageModelV4Content[] = [];
   private readonly open = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() };
   private readonly deltaIds = new Set<string>();
+  /** How often the provider has used an id. */
+  private readonly idCounts = new Map<string, number>();
   /** The names of the tools whose arguments arrive as JSON text, by call id. */
   private readonly inputs = new Map<string, string>();
   private finish: Finish | undefined;
@@ -221,8 +223,9 @@ export class StreamedResponse {
 
   /** Returns a unique id. Some providers reuse an id for the next part, and listeners must distinguish the parts. */
   private freshDeltaId(id: string): string {
-    let fresh = id;
-    for (let count = 2; this.deltaIds.has(fresh); count++) fresh = `${id}#${count}`;
+    let [fresh, count] = [id, this.idCounts.get(id) ?? 1];
+    while (this.deltaIds.has(fresh)) fresh = `${id}#${++count}`;
+    this.idCounts.set(id, count);
     this.deltaIds.add(fresh);
     return fresh;
   }

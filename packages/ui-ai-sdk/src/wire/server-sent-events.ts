@@ -26,7 +26,9 @@ export async function* readServerSentEvents(
       const { done, value } = await reader.read();
       if (done) return;
       onBytes();
-      text += decoder.decode(value, { stream: true });
+      const piece = decoder.decode(value, { stream: true });
+      text += piece;
+      if (!piece.includes('\n')) continue; // a long event arrives in many pieces
       const events = text.split('\n\n');
       text = events.pop() ?? '';
       for (const event of events) if (event.startsWith('data: ')) yield JSON.parse(event.slice(6)) as unknown;
