@@ -203,6 +203,14 @@ test('a session whose record cannot be read can be deleted, with all that belong
   await expect(store.list()).resolves.toHaveProperty('sessions.length', 1);
 });
 
+test('an announcement that cannot be read is omitted, and hides no other worker', async () => {
+  for (const workerName of ['Ada', 'Bo', 'Cy'])
+    await store.announce({ workerName, since: 0, sessionIds: [] }, 60);
+  database.exec(`UPDATE workers SET content = '{' WHERE worker_name = 'Ada';
+    UPDATE workers SET content = json_set(content, '$.newer', 1) WHERE worker_name = 'Bo'`);
+  expect((await store.workers()).map(({ workerName }) => workerName)).toEqual(['Cy']);
+});
+
 describe('unreadable content', () => {
   test.each(IN_CONTENT)('$what is reported with its session and stays unchanged', async ({ sql, found }) => {
     await createTwo();

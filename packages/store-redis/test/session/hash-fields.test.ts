@@ -118,17 +118,23 @@ describe('a session', () => {
     await expect(store.load('a')).rejects.toThrow(/session "a".*element 1 of "messages:messages"/);
   });
 
-  test('whose record is unreadable is still due, and does not block other sessions', async () => {
+  test('whose record is unreadable, or whose key has another type, hides no other session', async () => {
     const store = opened();
     await store.create(sample());
     await store.create(newSession('b'));
     for (const id of ['a', 'b']) await store.enqueue(id, { id: 'item', content: 1 });
-    const { sessions } = await store.due();
     await redis.client.hset(key, 'r', '{"schema":99}');
-    expect((await store.due()).sessions).toEqual(sessions);
+    for (const damage of [async () => undefined, async () => redis.client.set(key, 'text')]) {
+      await damage();
+      for (const page of [await store.list(), await store.due()]) {
+        expect(page.sessions.map(({ sessionId }) => sessionId)).toEqual(['b']);
+        expect(page.unreadable).toMatchObject([{ sessionId: 'a', error: { code: 'STATE_FORMAT' } }]);
+      }
+    }
+    await redis.client.del(key);
+    await redis.client.hset(key, 'w', 'token', 'r', '{"schema":99}');
     await expect(store.claim('a', { workerId: 'next', leaseSeconds: 1 })).rejects.toThrow('session "a"');
     await expect(store.claim('b', { workerId: 'next', leaseSeconds: 1 })).resolves.toBeDefined();
-    await expect(store.list()).rejects.toThrow('session "a"');
   });
 
   test('whose record cannot be read can be deleted, and is on no list then', async () => {
