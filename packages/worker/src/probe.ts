@@ -22,7 +22,7 @@ export class Probe {
   private readonly backlog: () => Promise<readonly LaneBacklog[] | undefined>;
 
   constructor(store: SessionStore, engine: WorkerEngine) {
-    this.due = shared(() => store.due({ limit: 1 }));
+    this.due = shared(() => store.due({ limit: 20 })); // the first may be unreadable
     this.backlog = shared(async () => engine.backlog?.());
   }
 
