@@ -9,10 +9,10 @@ import { dataFolder, run } from './support/playground-process.ts';
 
 type OnTestFinished = TestContext['onTestFinished'];
 
-/** A provider that answers every request with 401 and repeats the key that it got. */
-async function refusingProvider(onTestFinished: OnTestFinished, text = ''): Promise<string> {
+/** A provider that refuses every request and repeats the key that it got. */
+async function refusingProvider(onTestFinished: OnTestFinished, status = 401, text = ''): Promise<string> {
   const server = createServer((request, response) => {
-    response.writeHead(401, { 'content-type': 'application/json' });
+    response.writeHead(status, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify({
         error: { message: `${text} Bad key: ${request.headers.authorization}`, type: 'auth' },
@@ -82,7 +82,7 @@ describe.concurrent('with a provider over HTTP', { timeout: 40_000 }, () => {
     const answering = { OPENAI_API_KEY: 'test', OPENAI_BASE_URL: `${mock.url}/v1` };
     const refusing = {
       OPENAI_API_KEY: 'test',
-      OPENAI_BASE_URL: await refusingProvider(onTestFinished, attack),
+      OPENAI_BASE_URL: await refusingProvider(onTestFinished, 400, attack),
     };
     const runs = [
       await run(['--data', await dataFolder(), '--prompt', 'say'], answering),
