@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 /** The answers of a worker over HTTP. */
@@ -9,6 +10,14 @@ export interface WorkerPages {
   readonly readiness: () => Promise<{ readonly reason?: string | undefined }>;
   /** Returns the metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
+}
+
+/** Where the server listens, and the names by which its clients call it. */
+export interface ServedAt {
+  readonly port: number;
+  /** Default: this machine only. */
+  readonly host?: string | undefined;
+  readonly allowedHosts?: readonly string[] | undefined;
 }
 
 /** The HTTP server of a worker. */
@@ -20,9 +29,11 @@ export interface WorkerServer {
 /** Serves `/health/live`, `/health/ready` and `/metrics`. @throws the error of `listen`, such as `EADDRINUSE`. */
 export async function serveHttp(
   pages: WorkerPages,
-  { port, host }: { readonly port: number; readonly host: string | undefined },
+  { port, host = '127.0.0.1', allowedHosts = [] }: ServedAt,
 ): Promise<WorkerServer> {
-  const server: Server = createServer(({ method = '', url = '' }, response) => {
+  const names = new Set(['localhost', host, ...allowedHosts].map((name) => name.toLowerCase()));
+  const server: Server = createServer(({ method = '', url = '', headers }, response) => {
+    if (!isKnownHost(headers.host, names)) return sendJson(response, 421, { error: UNKNOWN_HOST });
     respond(pages, method, url.replace(/\?.*/s, ''), response).catch(() => response.writeHead(500).end());
   });
   server.listen({ port, host });
@@ -32,6 +43,18 @@ export async function serveHttp(
     server.closeAllConnections();
   };
   return { port: (server.address() as AddressInfo).port, close };
+}
+
+const UNKNOWN_HOST = 'The worker does not know the host name of the request. Pass it in allowedHosts.';
+
+/**
+ * True for an address, and for a known name. The page of another site can give its own name the address of this server (DNS
+ * rebinding), and its requests then have that name.
+ */
+function isKnownHost(header: string | undefined, names: ReadonlySet<string>): boolean {
+  if (header === undefined) return true; // no browser sends such a request
+  const host = header.replace(/:\d*$/u, '').toLowerCase();
+  return names.has(host) || isIP(host.replace(/^\[|\]$/gu, '')) !== 0;
 }
 
 async function respond(

@@ -30,8 +30,13 @@ export interface WorkerOptions {
   readonly isolated?: Advance | undefined;
   /** The port of the health checks and metrics; 0 for any free port. Default: no HTTP server. */
   readonly port?: number | undefined;
-  /** The address to listen on; default: all. */
+  /** The address of the HTTP server. Default: `127.0.0.1`, for this machine only. `0.0.0.0` is for all machines. */
   readonly host?: string | undefined;
+  /**
+   * The host names by which clients call the HTTP server, such as `['worker']` in Docker Compose. Requests with other names
+   * have the status 421. IP addresses, `localhost` and `host` are always allowed.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Receives the log of the worker. Default: errors are written with `console.error`. */
   readonly log?: Log | undefined;
 }
@@ -62,6 +67,7 @@ const checkOptions = optionsCheck<WorkerOptions>('startWorker', {
   isolated: mustBe.function,
   port: mustBe.wholeNumber(0, 65_535),
   host: mustBe.string,
+  allowedHosts: mustBe.listOf("names, as in ['worker']", mustBe.string.accepts),
   log: mustBe.function,
 });
 
@@ -105,8 +111,8 @@ class Worker implements StartedWorker {
   }
 
   async start(): Promise<void> {
-    const { runtime, port, host, concurrency, isolated } = this.options;
-    if (port !== undefined) this.server = await serveHttp(this, { port, host });
+    const { runtime, port, host, allowedHosts, concurrency, isolated } = this.options;
+    if (port !== undefined) this.server = await serveHttp(this, { port, host, allowedHosts });
     try {
       this.endAnnouncements = await runtime.announce();
       this.engineWorker = await this.engine.serve(

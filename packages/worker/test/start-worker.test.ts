@@ -1,3 +1,6 @@
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { createAgentLoop, MemorySessionStore, SessionRuntime } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
@@ -63,6 +66,56 @@ test('other paths and methods are refused', async () => {
     fetch(`${url}/metrics?a=1`),
   ];
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 405, 200]);
+});
+
+/** Returns the status of a request with this header `Host`. */
+async function statusOf(port: number | undefined, host: string): Promise<number | undefined> {
+  const response = Promise.withResolvers<IncomingMessage>();
+  get({ host: '127.0.0.1', port, path: '/health/live', headers: { host } }, response.resolve).on(
+    'error',
+    response.reject,
+  );
+  const { statusCode } = (await response.promise).resume();
+  return statusCode;
+}
+
+test('the HTTP server listens on this machine only, unless another address is given', async () => {
+  const outside = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const { address } = outside.find(({ internal, family }) => !internal && family === 'IPv4') ?? {
+    address: '127.0.0.2', // a machine without a network: another address than the default
+  };
+  const local = await startWorker({ runtime, store, port: 0 });
+  onTestFinished(() => local.stop());
+  const live = (port: number | undefined): Promise<Response> =>
+    fetch(`http://${address}:${String(port)}/health/live`);
+  await expect(live(local.port)).rejects.toThrow('fetch failed');
+  const open = await startWorker({ runtime, store, port: 0, host: '0.0.0.0' });
+  onTestFinished(() => open.stop());
+  expect((await live(open.port)).status).toBe(200);
+});
+
+test('the HTTP server refuses the names of other sites, which DNS rebinding would send', async () => {
+  const worker = await startWorker({ runtime, store, port: 0, host: '0.0.0.0', allowedHosts: ['Worker'] });
+  onTestFinished(() => worker.stop());
+  const { port } = worker;
+  const known = [
+    'localhost',
+    'LOCALHOST:80',
+    '127.0.0.1:8080',
+    '10.0.0.7',
+    '[::1]:8080',
+    '0.0.0.0',
+    'worker:8080',
+  ];
+  const others = [
+    'evil.example',
+    'evil.example:8080',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    'x[::1]',
+  ];
+  for (const host of known) expect([host, await statusOf(port, host)]).toEqual([host, 200]);
+  for (const host of others) expect([host, await statusOf(port, host)]).toEqual([host, 421]);
 });
 
 test('a port that is taken is an error of the start, and leaves no announced worker', async () => {

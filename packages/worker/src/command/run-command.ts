@@ -75,7 +75,7 @@ class OpenParts {
 
 async function start(settings: Settings, parts: OpenParts, log: Log): Promise<StartedWorker> {
   const { channel: channelUrl, leaseSeconds, name = hostname(), ...serving } = settings;
-  const { sweepSeconds, concurrency, port, host } = serving;
+  const { sweepSeconds, concurrency, port, host, allowedHosts } = serving;
   const module = await importAgents(settings.module);
   const store = parts.add(await openStore(settings.store));
   const channel = channelUrl === undefined ? undefined : parts.add(await openChannel(channelUrl));
@@ -87,7 +87,7 @@ async function start(settings: Settings, parts: OpenParts, log: Log): Promise<St
     ...(channel && { channel }),
   });
   const { engine } = parts.add(await openEngine(settings, { store, channel, options: module.engine, log }));
-  return startWorker({ runtime, store, engine, sweepSeconds, concurrency, port, host, log });
+  return startWorker({ runtime, store, engine, sweepSeconds, concurrency, port, host, allowedHosts, log });
 }
 
 /** Logs the events that a person should read, without the content of the session. */

@@ -17,6 +17,7 @@ export interface Settings {
   readonly concurrency: number;
   readonly port: number;
   readonly host: string | undefined;
+  readonly allowedHosts: readonly string[];
   readonly name: string | undefined;
   readonly leaseSeconds: number;
   /** `undefined`: the default of the engine. */
@@ -46,7 +47,17 @@ const OPTIONS: readonly Option[] = [
     help: 'the port of health checks and metrics; 0: any free port',
     default: '8080',
   },
-  { name: 'host', value: 'ADDRESS', help: 'the address of that port; default: all' },
+  {
+    name: 'host',
+    value: 'ADDRESS',
+    help: 'the address of that port; 0.0.0.0: for all machines',
+    default: '127.0.0.1',
+  },
+  {
+    name: 'allowed-hosts',
+    value: 'NAMES',
+    help: 'the host names of its clients, as in worker,metrics.internal',
+  },
   { name: 'name', value: 'NAME', help: 'the name of this worker; default: the name of the host' },
   { name: 'lease-seconds', value: 'N', help: 'how long the claim of a dead worker lasts', default: '30' },
   {
@@ -116,6 +127,10 @@ export function readSettings(
     concurrency: numberOf('concurrency', textOf('concurrency'), WHOLE),
     port: numberOf('port', textOf('port'), PORT),
     host: textOf('host'),
+    allowedHosts:
+      textOf('allowed-hosts')
+        ?.split(',')
+        .map((name) => name.trim()) ?? [],
     name: textOf('name'),
     leaseSeconds: numberOf('lease-seconds', textOf('lease-seconds'), SECONDS),
     sweepSeconds: optionalSeconds('sweep-seconds', textOf('sweep-seconds')),
