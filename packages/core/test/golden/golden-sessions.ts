@@ -119,6 +119,11 @@ export const goldenSessions2: Readonly<Record<string, () => AgentSession>> = {
     answering()
       .withState(AgentState.empty({ agentId: 'fdfa4600-0000-4000-8000-000000000001', at }))
       .withRevision(revision(7), at + 4_000),
+  fork: () => {
+    const { execution, ...rest } = structuredClone(asked);
+    const pending = { ...rest, execution: { ...execution, status: 'pending' } };
+    return answering({ state: AgentState.fromJSON(pending), awaitsResume: true, forkedFrom: 'support/41' });
+  },
 };
 
 /** How the session of each golden file is made. A session that is added gets a new file; the files are never edited. */

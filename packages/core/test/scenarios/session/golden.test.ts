@@ -126,6 +126,13 @@ const facts2: Facts = {
     expect([session.state.messages.length, session.state.execution]).toEqual([0, undefined]);
     expect(session.totals).toEqual({ executions: 1, steps: 1, seconds: 0.75, tokens: 150, cost: 0.0015 });
   },
+  fork: (session) => {
+    expect([session.awaitsResume, session.forkedFrom, session.state.status]).toEqual([
+      true,
+      'support/41',
+      'pending',
+    ]);
+  },
 };
 
 describe.each([
