@@ -76,7 +76,7 @@ export async function serveChats({
     agent: 'writer',
     authorize,
     mayDecide: () => true,
-    limits: { requestsPerMinute: 100_000, ...limits },
+    limits: { requestsPerMinute: 100_000, readsPerMinute: 100_000, ...limits },
     onError,
   });
   const serve = async (request: Request): Promise<Response> => {

@@ -22,7 +22,8 @@ interface IncomingAnswers {
 
 /**
  * Returns the actions for the decisions and answers that a call of the state waits for. The others have no effect.
- * @throws ChatRequestError `CHAT_CHANGED` for a decision with other arguments than those of its call.
+ * @throws ChatRequestError `CHAT_CHANGED` for a decision with other arguments than those of its call;
+ * `CHAT_BODY_TOO_LARGE` for an answer of too many values.
  */
 export function answeringActions(
   state: AgentState,
@@ -58,6 +59,7 @@ function decidingAction(
   return (isApproved ? approve : deny)(call, { by, ...(reason !== undefined && { reason }) });
 }
 
-function answeringAction(call: ToolExecution, { result }: IncomingAnswer, by: string): SessionAction {
+function answeringAction(call: ToolExecution, { read }: IncomingAnswer, by: string): SessionAction {
+  const result = read();
   return 'error' in result ? answerError(call, result.error, { by }) : answer(call, result.value, { by });
 }

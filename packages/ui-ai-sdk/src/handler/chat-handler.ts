@@ -39,6 +39,9 @@ interface ChatRequest {
   readonly chat: Chat;
 }
 
+/** The most characters of a query: the id of a message, as a URL writes it. */
+const LONGEST_QUERY = 4_000;
+
 type Serve = (handler: Handler, chatRequest: ChatRequest) => Promise<Response>;
 
 /** The functions that serve each kind of request, by method and the path behind the id of the chat. */
@@ -120,7 +123,7 @@ class Handler {
     const [named, action, ...rest] = segments;
     const user = await this.options.authorize(request);
     if (user === undefined) throw new ChatRequestError('CHAT_UNAUTHORIZED', 'Sign in to use the chat.');
-    if (request.method !== 'GET') this.usage.countRequest(user.owner);
+    this.usage.countRequest(user.owner, request.method);
     if (named === undefined) {
       if (request.method !== 'POST') throw unknownMethod();
       return this.send({ request, url, user, mounted });
@@ -152,7 +155,10 @@ class Handler {
     const body = await readBody(request, mounted, this.limits.bodyBytes);
     const chat = this.chat(body['id'], user, request);
     const { acceptsFileUrl } = this.options;
-    const command = readCommand(body, (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false);
+    const command = readCommand(body, {
+      acceptsFileUrl: (fileUrl) => acceptsFileUrl?.(fileUrl, user) ?? false,
+      values: this.limits.values,
+    });
     const leave = this.usage.openStream(user.owner);
     try {
       const continued = command.type === 'answer' ? await this.continued(chat, command, url) : undefined;
@@ -183,7 +189,13 @@ class Handler {
   }
 
   async resumeStream({ request, url, user, chat }: ChatRequest): Promise<Response> {
-    const target = await openResponse(chat, url.searchParams.get('message'));
+    if (url.search.length > LONGEST_QUERY)
+      throw new ChatRequestError(
+        'CHAT_REQUEST_INVALID',
+        `The query has more than ${LONGEST_QUERY} characters.`,
+      );
+    const named = optionalId({ message: url.searchParams.get('message') }, 'message');
+    const target = await openResponse(chat, named);
     if (target === undefined) return new Response(null, { status: 204 });
     return this.stream({ request, url, chat }, target, this.usage.openStream(user.owner));
   }
@@ -265,18 +277,18 @@ async function firstView(chat: Chat): Promise<SessionView | undefined> {
  * Returns the response that a page can follow: the one that it names by its message or by the message of the user, the
  * one at work, or the one to a queued message.
  */
-async function openResponse(chat: Chat, named: string | null): Promise<ResponseTarget | undefined> {
+async function openResponse(chat: Chat, named: string | undefined): Promise<ResponseTarget | undefined> {
   const waiting = await chat.inbox();
   const session = await chat.find();
   if (session === undefined) return undefined;
   const { state } = session;
   const active = isAtWork(state) ? state.executionId : undefined;
-  if (named === null && active !== undefined) return { type: 'execution', executionId: active };
+  if (named === undefined && active !== undefined) return { type: 'execution', executionId: active };
   const isNamed = ({ id }: { readonly id: string }): boolean => id === named;
-  const queued = queuedMessages(waiting, state).find((each) => named === null || isNamed(each));
+  const queued = queuedMessages(waiting, state).find((each) => named === undefined || isNamed(each));
   const sent = queued ?? state.messages.toArray().findLast((each) => each.role === 'user' && isNamed(each));
   if (sent) return { type: 'message', messageId: sent.id, hasStream: false };
-  return named === null ? undefined : { type: 'execution', executionId: executionIdIn(named) };
+  return named === undefined ? undefined : { type: 'execution', executionId: executionIdIn(named) };
 }
 
 /** Returns messages as a user sees them: only the last execution can have a call that waits. */

@@ -34,8 +34,12 @@ export interface ChatName {
 export interface ChatLimits {
   /** The largest body of a request, in bytes. Default: 4,000,000. */
   readonly bodyBytes?: number;
+  /** The number of JSON values in a message of the user, its metadata included, or in the answers to calls. Default: 10,000. */
+  readonly values?: number;
   /** The number of requests that change something, in a minute. Default: 120. */
   readonly requestsPerMinute?: number;
+  /** The number of requests that only read, in a minute: loads, and streams that open. Default: 1,200. */
+  readonly readsPerMinute?: number;
   /** The number of open streams. Default: 50. */
   readonly streams?: number;
 }
@@ -116,7 +120,9 @@ export const checkOptions = optionsCheck<ChatHandlerOptions>('chatHandler', {
 
 export const checkLimits = optionsCheck<ChatLimits>('limits of chatHandler', {
   bodyBytes: mustBe.wholeNumber(1),
+  values: mustBe.wholeNumber(1),
   requestsPerMinute: mustBe.wholeNumber(1),
+  readsPerMinute: mustBe.wholeNumber(1),
   streams: mustBe.wholeNumber(1),
 });
 

@@ -12,10 +12,10 @@ import type { SessionView, SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf } from '@holdfast/core/engine';
 import type { ExecutionEngine } from '@holdfast/core/engine';
 import type { InboxItem } from '@holdfast/core/store';
-import { isObject, isSameValue } from '../chunks/is-same-value.ts';
+import { isSameValue } from '../chunks/is-same-value.ts';
 import { messagesShownAs } from '../messages/message-ids.ts';
-import type { UIPart } from '../messages/ui-part.ts';
 import { digestOf } from '../wire/digest.ts';
+import { executionIdIn } from '../wire/execution-id.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
@@ -23,7 +23,7 @@ import { errorToRetry, isAtWork } from './chat-view.ts';
 import type { Summaries } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
 import type { ResponseTarget } from './followed-response.ts';
-import { shownUserParts } from './queued-messages.ts';
+import { isShownWith } from './queued-messages.ts';
 import type { ChatCommand, IncomingMessage, ShownMessage } from './request/incoming.ts';
 
 type RegenerateCommand = Extract<ChatCommand, { readonly type: 'regenerate' }>;
@@ -77,10 +77,12 @@ export class Chat {
   async perform(command: ChatCommand): Promise<ResponseTarget> {
     switch (command.type) {
       case 'send':
+        await this.requireOwnId(command.message);
         return this.send(command.message, command.hasStream);
       case 'answer':
         return this.answer(command);
       case 'edit':
+        await this.requireOwnId(command.message);
         return this.edit(command.message, command.replaces);
       case 'regenerate':
         return this.regenerate(command);
@@ -179,6 +181,20 @@ export class Chat {
     }
   }
 
+  /** Checks that a message of the user has no id of the agent's: a page would show both as one. */
+  private async requireOwnId({ id }: IncomingMessage): Promise<void> {
+    const state = (await this.find())?.state;
+    if (state === undefined) return;
+    const isOfAgent =
+      executionIdIn(id) === state.executionId ||
+      messagesShownAs(state, id).some(({ role }) => role !== 'user');
+    if (isOfAgent)
+      throw new ChatRequestError(
+        'CHAT_REQUEST_INVALID',
+        'A message of the agent has this id. Send another one.',
+      );
+  }
+
   private async send(message: IncomingMessage, hasStream: boolean): Promise<ResponseTarget> {
     const { id } = message;
     const isNew = await this.enqueue(itemOf(message), id);
@@ -239,10 +255,7 @@ export class Chat {
   private async hasShown({ id, parts }: ShownMessage): Promise<boolean> {
     const session = await this.find();
     const message = session && messageOf(session.state, id);
-    if (message === undefined) return false;
-    const known = shownUserParts(message.content, message.metadata);
-    const isSame = (part: UIPart, index: number): boolean => hasMembers(parts[index], part);
-    return known.length === parts.length && known.every(isSame);
+    return message !== undefined && isShownWith(message, parts);
   }
 
   /** True when the saved state has a message. */
@@ -287,7 +300,8 @@ export class Chat {
 
   private async regenerate({ messageId, replaces, last }: RegenerateCommand): Promise<ResponseTarget> {
     // The page has a message that the server has refused: it is sent again, and replaces no response.
-    if (last && !(await this.hasShown(last))) return this.edit(last.read(), replaces);
+    if (last && !(await this.hasShown(last)))
+      return this.perform({ type: 'edit', message: last.read(), replaces });
     const { state } = await this.runtime.get(this.sessionId);
     const id = messageId === undefined ? undefined : shownAs(state, messageId)[0]?.id;
     const action = regenerate({ ...(id !== undefined && { messageId: id }) });
@@ -353,13 +367,6 @@ function editedId({ id, content }: IncomingMessage): string {
 
 function messageOf({ messages }: AgentState, id: string): Message | undefined {
   return messages.toArray().find((message) => message.id === id);
-}
-
-/** True for an object with all members of another one. */
-function hasMembers(value: unknown, members: object): boolean {
-  return (
-    isObject(value) && Object.entries(members).every(([name, member]) => isSameValue(value[name], member))
-  );
 }
 
 /** True when the last execution is at work, or has added a message. */

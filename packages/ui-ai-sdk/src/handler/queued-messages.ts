@@ -1,7 +1,7 @@
-import type { AgentState, UserPart } from '@holdfast/core';
+import type { AgentState, Message, UserPart } from '@holdfast/core';
 import type { InboxItem } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
-import { isObject } from '../chunks/is-same-value.ts';
+import { isObject, isSameValue } from '../chunks/is-same-value.ts';
 import { userParts } from '../messages/content-parts.ts';
 import { DATA_PARTS, withDataParts } from '../messages/data-parts.ts';
 
@@ -18,9 +18,22 @@ export function queuedMessages(items: readonly InboxItem[], state: AgentState): 
 }
 
 /** Returns the parts of a message of the user as a page shows them. */
-export function shownUserParts(content: unknown, metadata: unknown): UIMessage['parts'] {
+function shownUserParts(content: unknown, metadata: unknown): UIMessage['parts'] {
   const parts =
     typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content as UserPart[]);
   const shown = userParts(parts, { isDynamicTool: () => false, hasProviderMetadata: false });
   return withDataParts(shown, isObject(metadata) ? metadata[DATA_PARTS] : undefined);
+}
+
+/** True when a page that shows these parts shows the message as it is. */
+export function isShownWith({ content, metadata }: Message, parts: readonly unknown[]): boolean {
+  const known = shownUserParts(content, metadata);
+  return known.length === parts.length && known.every((part, index) => hasMembers(parts[index], part));
+}
+
+/** True for an object with all members of another one. */
+function hasMembers(value: unknown, members: object): boolean {
+  return (
+    isObject(value) && Object.entries(members).every(([name, member]) => isSameValue(value[name], member))
+  );
 }

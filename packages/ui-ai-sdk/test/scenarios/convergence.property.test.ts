@@ -156,7 +156,7 @@ class World {
     const engine = { wake: async () => undefined }; // the worker sweeps
     const authorize = () => ({ owner: 'ada' });
     const runtime = this.runtime(this.store);
-    const limits = { requestsPerMinute: 1_000_000, streams: 1_000 };
+    const limits = { requestsPerMinute: 1_000_000, readsPerMinute: 1_000_000, streams: 1_000 };
     const mayDecide = () => true;
     const handler = chatHandler({ runtime, engine, channel, agent: 'guide', authorize, mayDecide, limits });
     this.server = await ChatServer.start(handler, this.port);

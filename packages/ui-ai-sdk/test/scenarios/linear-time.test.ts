@@ -22,8 +22,9 @@ function tried(work: () => unknown): unknown {
   }
 }
 
+const BOUNDS = { acceptsFileUrl: () => true, values: 10_000 };
 const sent = (message: object, rest: object = {}): unknown =>
-  tried(() => readCommand({ trigger: 'submit-message', message, ...rest }, () => true));
+  tried(() => readCommand({ trigger: 'submit-message', message, ...rest }, BOUNDS));
 const file = (mediaType: string, url: string): unknown =>
   sent({ id: 'm', role: 'user', parts: [{ type: 'file', mediaType, url }] });
 

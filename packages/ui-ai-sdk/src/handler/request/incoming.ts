@@ -4,6 +4,7 @@ import { isObject } from '../../chunks/is-same-value.ts';
 import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../../messages/data-parts.ts';
 import type { DataPart } from '../../messages/data-parts.ts';
 import { ChatRequestError } from '../chat-error.ts';
+import { requireSmall } from './size.ts';
 
 /** A message of the user. */
 export interface IncomingMessage {
@@ -24,7 +25,8 @@ export interface IncomingDecision {
 /** The answer to a call of a tool that the page runs. */
 export interface IncomingAnswer {
   readonly toolCallId: string;
-  readonly result: { readonly value: unknown } | { readonly error: string };
+  /** Returns the result. @throws ChatRequestError `CHAT_BODY_TOO_LARGE`. */
+  readonly read: () => { readonly value: unknown } | { readonly error: string };
 }
 
 /** The request of a page. */
@@ -57,8 +59,13 @@ export interface ShownMessage {
   readonly read: () => IncomingMessage;
 }
 
-/** Says whether a user may send a file by its URL. */
-export type AcceptsFileUrl = (url: URL) => boolean;
+/** Bounds for the content that a page sends. */
+export interface ContentBounds {
+  /** Returns true for a URL of a file that the user may send. */
+  readonly acceptsFileUrl: (url: URL) => boolean;
+  /** The number of JSON values. */
+  readonly values: number;
+}
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -68,9 +75,9 @@ const LONGEST_ID = 200;
 
 /**
  * Reads the body that a chat transport posts: its last message alone, or all messages as the transports of the AI SDK do.
- * @throws ChatRequestError `CHAT_REQUEST_INVALID`.
+ * @throws ChatRequestError `CHAT_REQUEST_INVALID`; `CHAT_BODY_TOO_LARGE` for more values than the bounds allow.
  */
-export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): ChatCommand {
+export function readCommand(body: Members, bounds: ContentBounds): ChatCommand {
   const { trigger, messageId, hasStream } = body;
   const replaces = optionalId(body, 'replaces');
   if (trigger === 'regenerate-message')
@@ -78,14 +85,14 @@ export function readCommand(body: Members, acceptsFileUrl: AcceptsFileUrl): Chat
       type: 'regenerate',
       messageId: optionalId(body, 'messageId'),
       replaces,
-      last: shownMessage(lastOf(body['messages']), acceptsFileUrl),
+      last: shownMessage(lastOf(body['messages']), bounds),
     };
   if (trigger !== 'submit-message')
     throw invalid('"trigger" must be "submit-message" or "regenerate-message".');
   const last = body['message'] ?? lastOf(body['messages'], messageId);
   if (!isRecord(last)) throw invalid('The body needs a "message".');
-  if (last['role'] === 'assistant') return readAnswers(last, optionalId(body, 'known'));
-  const message = readMessage(last, acceptsFileUrl);
+  if (last['role'] === 'assistant') return readAnswers(last, optionalId(body, 'known'), bounds);
+  const message = readMessage(last, bounds);
   const isEdit = messageId === message.id;
   return isEdit
     ? { type: 'edit', message, replaces }
@@ -101,15 +108,16 @@ function lastOf(messages: unknown, messageId?: unknown): unknown {
   return continued ?? messages.at(-1);
 }
 
-function shownMessage(message: unknown, acceptsFileUrl: AcceptsFileUrl): ShownMessage | undefined {
+function shownMessage(message: unknown, bounds: ContentBounds): ShownMessage | undefined {
   if (!isRecord(message)) return undefined;
   const { id, role, parts } = message;
   if (role !== 'user' || !isId(id) || !Array.isArray(parts)) return undefined;
   const shown: readonly unknown[] = parts.filter((part: unknown) => !isEmptyText(part));
-  return { id, parts: shown, read: () => readMessage(message, acceptsFileUrl) };
+  return { id, parts: shown, read: () => readMessage(message, bounds) };
 }
 
-function readMessage(message: Members, acceptsFileUrl: AcceptsFileUrl): IncomingMessage {
+function readMessage(message: Members, { acceptsFileUrl, values }: ContentBounds): IncomingMessage {
+  requireSmall(message, values);
   const { id, role, parts, metadata } = message;
   if (role !== 'user') throw invalid('The last message must be one of the user or of the assistant.');
   if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
@@ -137,7 +145,7 @@ function isDataEntry(entry: [number, unknown]): entry is [number, DataPart] {
   return isRecord(entry[1]) && isDataPart(entry[1]);
 }
 
-function readPart(part: unknown, acceptsFileUrl: AcceptsFileUrl): UserPart {
+function readPart(part: unknown, acceptsFileUrl: ContentBounds['acceptsFileUrl']): UserPart {
   if (!isRecord(part)) throw invalid('Each part of the message must be an object.');
   const { type, text } = part;
   if (type === 'file') return readFile(part, acceptsFileUrl);
@@ -147,7 +155,7 @@ function readPart(part: unknown, acceptsFileUrl: AcceptsFileUrl): UserPart {
   return { type, text };
 }
 
-function readFile(part: Members, acceptsFileUrl: AcceptsFileUrl): FilePart {
+function readFile(part: Members, acceptsFileUrl: ContentBounds['acceptsFileUrl']): FilePart {
   const { mediaType, url, filename } = part;
   const isTyped = typeof mediaType === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(mediaType);
   if (!isTyped) throw invalid('A file part needs a "mediaType", such as "image/png".');
@@ -174,14 +182,19 @@ function withoutTags(metadata: Members): Members {
 }
 
 /** Reads the decisions and answers of a message. The server uses those that a call still waits for. */
-function readAnswers({ id, metadata, parts }: Members, known: string | undefined): ChatCommand {
+function readAnswers(
+  { id, metadata, parts }: Members,
+  known: string | undefined,
+  { values }: ContentBounds,
+): ChatCommand {
   if (!isId(id)) throw invalid(`The message needs an "id" of 1 to ${LONGEST_ID} characters.`);
   if (!Array.isArray(parts) || !parts.every(isPart)) throw invalid('The message needs "parts" with types.');
   const calls: readonly Members[] = parts.filter((part) => 'toolCallId' in part);
+  const answers = calls.flatMap((call) => readAnswer(call, values));
   return {
     type: 'answer',
     decisions: calls.flatMap(readDecision),
-    answers: calls.flatMap(readAnswer),
+    answers,
     continued: { id, role: 'assistant', metadata, parts },
     known,
   };
@@ -200,11 +213,19 @@ function readDecision({ state, approval, input }: Members): IncomingDecision[] {
   return [{ approvalId: id, isApproved: approved, reason: given, input }];
 }
 
-function readAnswer({ state, toolCallId, output, errorText, providerExecuted }: Members): IncomingAnswer[] {
+function readAnswer(call: Members, values: number): IncomingAnswer[] {
+  const { state, toolCallId, output = null, errorText, providerExecuted } = call;
   if (typeof toolCallId !== 'string' || providerExecuted === true) return [];
-  if (state === 'output-available') return [{ toolCallId, result: { value: output ?? null } }];
-  if (state !== 'output-error') return [];
-  return [{ toolCallId, result: { error: typeof errorText === 'string' ? errorText : 'The tool failed.' } }];
+  if (state === 'output-error') {
+    const error = typeof errorText === 'string' ? errorText : 'The tool failed.';
+    return [{ toolCallId, read: () => ({ error }) }];
+  }
+  if (state !== 'output-available') return [];
+  const read = (): { readonly value: unknown } => {
+    requireSmall(output, values);
+    return { value: output };
+  };
+  return [{ toolCallId, read }];
 }
 
 /** Returns a member that is an id; `undefined` without it. @throws ChatRequestError `CHAT_REQUEST_INVALID`. */

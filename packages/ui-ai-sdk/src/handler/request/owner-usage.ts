@@ -5,13 +5,20 @@ import type { ChatLimits } from '../chat-options.ts';
 /** The limits of a handler. */
 export type Limits = Required<ChatLimits>;
 
-export const DEFAULT_LIMITS: Limits = { bodyBytes: 4_000_000, requestsPerMinute: 120, streams: 50 };
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 4_000_000,
+  values: 10_000,
+  requestsPerMinute: 120,
+  readsPerMinute: 1_200,
+  streams: 50,
+};
 
 const MINUTE = 60_000;
 
 interface Usage {
   streams: number;
   requests: number;
+  reads: number;
   minute: number;
 }
 
@@ -27,11 +34,12 @@ export class OwnerUsage {
     this.clock = clock;
   }
 
-  /** Counts a request that changes something. @throws ChatRequestError `CHAT_RATE_LIMITED`. */
-  countRequest(owner: string): void {
+  /** Counts a request: `GET` reads, and all others change something. @throws ChatRequestError `CHAT_RATE_LIMITED`. */
+  countRequest(owner: string, method: string): void {
     const usage = this.usageOf(owner);
-    if (++usage.requests > this.limits.requestsPerMinute)
-      throw new ChatRequestError('CHAT_RATE_LIMITED', 'Too many requests. Try again in a minute.');
+    const { readsPerMinute, requestsPerMinute } = this.limits;
+    const isOver = method === 'GET' ? ++usage.reads > readsPerMinute : ++usage.requests > requestsPerMinute;
+    if (isOver) throw new ChatRequestError('CHAT_RATE_LIMITED', 'Too many requests. Try again in a minute.');
   }
 
   /** Counts a stream, and returns the function that ends it. @throws ChatRequestError `CHAT_RATE_LIMITED`. */
@@ -53,9 +61,9 @@ export class OwnerUsage {
   private usageOf(owner: string): Usage {
     const minute = Math.floor(this.clock.now() / MINUTE);
     if (minute !== this.lastMinute) this.forgetIdle(minute);
-    const usage = this.byOwner.get(owner) ?? { streams: 0, requests: 0, minute };
+    const usage = this.byOwner.get(owner) ?? { streams: 0, requests: 0, reads: 0, minute };
     this.byOwner.set(owner, usage);
-    if (usage.minute !== minute) Object.assign(usage, { requests: 0, minute });
+    if (usage.minute !== minute) Object.assign(usage, { requests: 0, reads: 0, minute });
     return usage;
   }
 
