@@ -30,7 +30,7 @@ test.each<readonly [kind: keyof typeof HARNESSES, harness: unknown, message: str
   [
     'a store',
     create,
-    'Known options: create, limitSeconds, reopen, measure, faults, remember, countRows, indexedFilters, ',
+    'Known options: create, limitSeconds, reopen, measure, faults, remember, corrupt, countRows, indexedFilters, ',
   ],
   ['a store', { create, indexedFilters: ['owners'] }, 'indexedFilters of the harness of a store must be'],
   ['a store', { create, manySessions: 300 }, 'manySessions of the harness of a store must be'],

@@ -241,3 +241,17 @@ test('a writer that stalled for more than a day is refused, and stages its save 
   await expect(store.load('a')).resolves.toEqual(saved);
   await expect(blobs.keys()).resolves.toHaveLength(1);
 });
+
+test('a session with blobs whose header is unreadable is deleted with them, by a store that has their store', async () => {
+  const table = await database.newTable();
+  const { blobs } = testBlobs();
+  const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
+  await store.create(withFact(newSession('victim'), 'text', LARGE));
+  await database.corrupt(table, 'victim', () => '{}');
+  const without = await database.newStore({ table });
+  await expect(without.delete('victim')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+  await expect(blobs.keys()).resolves.toHaveLength(1);
+  await expect(store.delete('victim')).resolves.toBe(true);
+  await expect(blobs.keys()).resolves.toEqual([]);
+  await expect(store.exists('victim')).resolves.toBe(false);
+});
