@@ -40,7 +40,7 @@ interface Verdict {
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** A call that starts, and the arguments that its tool receives. */
-export interface StartAdmission {
+interface StartAdmission {
   readonly type: 'start';
   readonly execution: ToolExecution;
   readonly args: unknown;
