@@ -3,6 +3,7 @@ import { RedisSessionChannel, RedisSessionStore, RedisSpendingLedger } from '@ho
 import { Redis } from 'ioredis';
 import { until } from 'test-servers';
 import { expect, onTestFinished, test } from 'vitest';
+import { once } from 'node:events';
 import { LUA } from '../src/scripts/lua.ts';
 import { entry, Recorder } from './support/channel-harness.ts';
 import { observed, testServer } from './support/harness.ts';
@@ -114,6 +115,36 @@ test.each(PARTS)('the user of the $user has no access to other prefixes', async 
   const { url } = await createUser(user);
   for (const other of [`${prefix}2`, `${prefix}:2`, `${prefix}:meta`])
     await expect(use(url, other)).rejects.toThrow('NOPERM');
+});
+
+test.each(PARTS)('the $user writes to its database, or not at all', async ({ user, prefix, use }) => {
+  const { url } = await createUser(user);
+  await expect(use(`${url}/1`, prefix)).rejects.toThrow('NOPERM');
+  await server.client.call('ACL', 'SETUSER', user, '+select');
+  await expect(use(`${url}/99`, prefix)).rejects.toThrow('DB index is out of range');
+  const sizeOf = async (database: number): Promise<string | undefined> =>
+    new RegExp(`^db${database}:keys=(\\d+)`, 'm').exec(await server.client.info('keyspace'))?.[1];
+  const before = await sizeOf(0);
+  await use(`${url}/1`, prefix);
+  expect(await sizeOf(0)).toBe(before);
+  expect(Number(await sizeOf(1))).toBeGreaterThan(0);
+});
+
+test('a store whose next connection may not use its database writes nothing', async () => {
+  const { url } = await createUser('store');
+  await server.client.call('ACL', 'SETUSER', 'store', '+select');
+  const client = new Redis(`${url}/2`);
+  onTestFinished(() => client.disconnect());
+  const store = new RedisSessionStore({ client });
+  await store.create(newSession('a'));
+  await server.client.call('ACL', 'SETUSER', 'store', '-select');
+  const closed = once(client, 'close');
+  await server.client.call('CLIENT', 'KILL', 'USER', 'store');
+  await closed;
+  await expect(store.create(newSession('b'))).rejects.toThrow('NOPERM');
+  await server.client.call('ACL', 'SETUSER', 'store', '+select');
+  await store.create(newSession('b'));
+  expect((await store.list()).sessions).toHaveLength(2);
 });
 
 test.each(['holdfast2:{0}:w0:a', 'holdfast:2:{0}:w0:a'])(

@@ -66,8 +66,3 @@ export function connectToNode(cluster: ClusterClient, address: string): LinkClie
 export function isClusterClient(client: LinkClient): client is ClusterClient {
   return 'refreshSlotsCache' in client;
 }
-
-/** The number of the client's database. */
-export function databaseOf(client: RedisChannelClient): number {
-  return (client.options as { readonly db?: number }).db ?? 0;
-}

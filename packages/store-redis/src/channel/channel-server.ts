@@ -1,5 +1,6 @@
 import { NOTIFY_WORKER, PUBLISH_ENTRIES } from '../scripts/redis-script.ts';
 import type { RedisScript } from '../scripts/redis-script.ts';
+import { SelectedDatabase } from '../server/selected-database.ts';
 import type { LinkClient } from './channel-client.ts';
 import type { ChannelKeys } from './channel-keys.ts';
 import { ChannelLink } from './channel-link.ts';
@@ -20,15 +21,17 @@ type RunScript = (args: readonly (string | number)[]) => Promise<unknown>;
 export class ChannelServer {
   private readonly client: LinkClient;
   private readonly link: ChannelLink;
+  private readonly database: SelectedDatabase;
 
   constructor(client: LinkClient) {
     this.client = client;
     this.link = new ChannelLink(client);
+    this.database = new SelectedDatabase(client);
     for (const { name, lua } of [PUBLISH_ENTRIES, NOTIFY_WORKER]) client.defineCommand(name, { lua });
   }
 
   async ping(): Promise<void> {
-    await this.link.send(() => this.client.ping());
+    await this.send(() => this.client.ping());
   }
 
   /** Appends entries to a tail, and wakes its subscribers. */
@@ -44,14 +47,14 @@ export class ChannelServer {
 
   /** The last notification, if it is some seconds old at most. */
   async lastNotification({ notified }: ChannelKeys): Promise<string | undefined> {
-    const text = await this.link.send(() => this.client.callBuffer('get', [notified]));
+    const text = await this.send(() => this.client.callBuffer('get', [notified]));
     return Buffer.isBuffer(text) ? text.toString() : undefined;
   }
 
   /** The entries of a tail after an entry; all entries without one. */
   async read(tail: string, after: EntryId | undefined): Promise<readonly TailEntry[]> {
     const start = after ? `(${writeEntryId(after)}` : '-';
-    const entries = await this.link.send(() => this.client.callBuffer('xrange', [tail, start, '+']));
+    const entries = await this.send(() => this.client.callBuffer('xrange', [tail, start, '+']));
     return (entries as readonly StreamEntry[]).map(([id, [, text]]) => ({
       id: readEntryId(String(id)),
       text: String(text),
@@ -62,9 +65,16 @@ export class ChannelServer {
     this.client.disconnect();
   }
 
+  private send<T>(request: () => Promise<T>): Promise<T> {
+    return this.link.send(async () => {
+      await this.database.select();
+      return request();
+    });
+  }
+
   private async run(script: RedisScript, key: string, args: readonly (string | number)[]): Promise<void> {
     const { client } = this;
     const methods = client as unknown as Record<string, RunScript | undefined>; // `defineCommand` adds methods
-    await this.link.send(async () => methods[script.name]?.call(client, [1, key, ...args]));
+    await this.send(async () => methods[script.name]?.call(client, [1, key, ...args]));
   }
 }

@@ -13,9 +13,10 @@ import { connect } from '../server/connect.ts';
 import type { RedisConnection } from '../server/connect.ts';
 import { checkClient } from '../server/redis-client.ts';
 import type { RedisChannelClient } from '../server/redis-client.ts';
+import { databaseOf } from '../server/selected-database.ts';
 import { CONNECTION_CHECKS, connectionAdvice, PREFIX, requireConnection } from '../server/server-options.ts';
 import type { AnyConnection } from '../server/server-options.ts';
-import { databaseOf, duplicateClient } from './channel-client.ts';
+import { duplicateClient } from './channel-client.ts';
 import { channelKeys } from './channel-keys.ts';
 import type { ChannelKeys } from './channel-keys.ts';
 import { RedisTail } from './redis-tail.ts';
@@ -85,9 +86,9 @@ export class RedisSessionChannel implements SessionChannel {
   constructor(options: RedisSessionChannelOptions) {
     const { client, prefix = 'holdfast' } = checkOptions(options);
     checkClient(client);
-    const database = databaseOf(client);
-    this.keysOf = (sessionId) => channelKeys(prefix, database, sessionId);
     const commands = duplicateClient(client);
+    const database = databaseOf(commands);
+    this.keysOf = (sessionId) => channelKeys(prefix, database, sessionId);
     this.server = new ChannelServer(commands);
     this.subscriber = new ShardSubscriber(shardOwners(client, commands));
     this.workers = new WorkerListeners(this.server, this.subscriber, this.keysOf);

@@ -3,6 +3,7 @@ import { SCRIPTS } from '../scripts/redis-script.ts';
 import type { RedisScript } from '../scripts/redis-script.ts';
 import type { RedisArgument, RedisBatch, RedisClient } from './redis-client.ts';
 import { causeOfDiscard, failureOf, isForOtherNode, isWrongType } from './redis-errors.ts';
+import { SelectedDatabase } from './selected-database.ts';
 import type { ServerClock } from './server-clock.ts';
 
 const FIRST_PAUSE_MILLISECONDS = 25;
@@ -28,6 +29,7 @@ export class RedisCalls {
   readonly client: RedisClient;
   private readonly clock: ServerClock;
   private readonly timeoutSeconds: number;
+  private readonly database: SelectedDatabase;
   private isClosed = false;
   /**
    * The last error of the connection since the last reply. It states why there is no connection when a command times out.
@@ -38,6 +40,7 @@ export class RedisCalls {
     this.client = client;
     this.clock = clock;
     this.timeoutSeconds = timeoutSeconds;
+    this.database = new SelectedDatabase(client);
     // Commands report their errors. ioredis prints an error event that has no listener.
     client.on('error', (error) => (this.connectionError = error));
     for (const { name, lua } of SCRIPTS) client.defineCommand(name, { lua });
@@ -135,7 +138,10 @@ export class RedisCalls {
       if (this.client.status === 'end')
         throw unavailable('The client is closed. Create a new client.', isAmbiguous);
       try {
-        const reply = await withDeadline(deadline, call);
+        const reply = await withDeadline(deadline, async () => {
+          await this.database.select();
+          return call();
+        });
         this.connectionError = undefined;
         return reply;
       } catch (thrown) {

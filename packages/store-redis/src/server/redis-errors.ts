@@ -9,7 +9,8 @@ export interface Failure {
 /** A server in transition refused the command and changed nothing. */
 const IN_TRANSITION = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|BUSY|NOSCRIPT|MOVED|ASK)\b/;
 /** A server refused the command, changed nothing, and refuses every further attempt until an operator acts. */
-const REFUSED = /^(OOM|NOREPLICAS|MISCONF|NOAUTH|WRONGPASS|NOPERM|DENIED)\b/;
+const REFUSED =
+  /^(?:(?:OOM|NOREPLICAS|MISCONF|NOAUTH|WRONGPASS|NOPERM|DENIED)\b|ERR DB index is out of range)/;
 /** A client without an offline queue sent nothing. */
 const NOT_SENT = /enableOfflineQueue options? is false/;
 /** A node of a Cluster does not hold the slot, or only a part of it. */
