@@ -11,7 +11,7 @@ import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { Tool } from './definition/tool-types.ts';
-import type { CheckedArguments } from './tool-arguments.ts';
+import type { CheckedArguments, CheckedCall } from './tool-arguments.ts';
 import { after, checkArguments, withArgumentsToApprove } from './tool-arguments.ts';
 import { failedOutcome } from './tool-runner.ts';
 
@@ -20,7 +20,7 @@ import { failedOutcome } from './tool-runner.ts';
  * `undefined` when the run was stopped meanwhile; the call then does not start.
  */
 export type Admission =
-  | StartAdmission
+  | CheckedCall
   | { readonly type: 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
@@ -38,13 +38,6 @@ interface Verdict {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
-
-/** A call that starts, and the arguments that its tool receives. */
-interface StartAdmission {
-  readonly type: 'start';
-  readonly execution: ToolExecution;
-  readonly args: unknown;
-}
 
 /** The longest time for the check of arguments and for an approval rule, when the tool has no `timeoutSeconds`. */
 const RULE_SECONDS = 60;
@@ -191,7 +184,7 @@ function approvalForProvider(run: RunState, execution: ToolExecution): Admission
   return { type: 'end', execution: execution.withOutcome(outcome, run.now()) };
 }
 
-async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: StartAdmission): Promise<Admission> {
+async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: CheckedCall): Promise<Admission> {
   const { execution, args } = start;
   const { signal, state, loop, runContext } = run;
   const { toolCallId } = execution.call;

@@ -5,13 +5,15 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Tool } from './definition/tool-types.ts';
 import type { ValidationResult } from './definition/tool-schema.ts';
 
-/**
- * The arguments of a call after their check: the value that the tool receives, and the execution that has it. Or the
- * error for which the call does not run.
- */
-export type CheckedArguments =
-  | { readonly type: 'start'; readonly execution: ToolExecution; readonly args: unknown }
-  | { readonly error: unknown };
+/** A call that can start: the execution, and the value that its tool receives. */
+export interface CheckedCall {
+  readonly type: 'start';
+  readonly execution: ToolExecution;
+  readonly args: unknown;
+}
+
+/** A call after the check of its arguments, or the error for which it does not run. */
+export type CheckedArguments = CheckedCall | { readonly error: unknown };
 
 type Validation = ValidationResult<unknown>;
 
@@ -74,7 +76,6 @@ function withApprovedArguments(
   const { args, call, checkedArgs } = execution;
   const value = jsonOf(found);
   if (value !== undefined && isEqualJson(value, args)) return start(execution, args);
-  if (checkedArgs === undefined && 'problem' in found) return invalid(execution, found.problem);
   // The schema of a tool without a rule may return a value that is not JSON.
   const isUnjudged = checkedArgs === undefined && tool.needsApproval === undefined;
   if (isUnjudged && value === undefined && 'value' in found) return start(execution, found.value);

@@ -307,7 +307,7 @@ describe('an approved call', () => {
       { inputSchema: order },
       { inputSchema: z.object({ text: z.string().max(1) }) },
       { text: 'long' },
-      'TOOL_ARGUMENTS_INVALID',
+      'TOOL_ARGUMENTS_OUTDATED',
     ],
     [
       'a schema that returns a date',
