@@ -49,7 +49,7 @@ export class ShardSubscriber {
   constructor(owners: ShardOwners) {
     this.owners = owners;
     owners.onRefresh(() => this.follow());
-    this.checks = setInterval(() => this.check(), CHECK_PAUSE);
+    this.checks = setInterval(() => void this.check(), CHECK_PAUSE);
     this.checks.unref();
   }
 
@@ -196,11 +196,10 @@ export class ShardSubscriber {
   }
 
   /** Finds broken connections and channels that have moved, and reads what came without a message. */
-  private check(): void {
+  private async check(): Promise<void> {
     for (const connection of this.connections.values()) connection.check();
-    void this.owners.refresh().then(() => {
-      for (const subscription of this.subscriptions.values()) void subscription.catchUp(false);
-    });
+    await this.owners.refresh();
+    for (const subscription of this.subscriptions.values()) void subscription.catchUp(false);
   }
 }
 

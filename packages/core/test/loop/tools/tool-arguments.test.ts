@@ -103,7 +103,7 @@ describe('the arguments of a call', () => {
     ]).toEqual(['completed', 'TOOL_ARGUMENTS_INVALID', undefined, undefined]);
   });
 
-  test.each([
+  test.each<readonly [string, () => unknown]>([
     ['a date', () => new Date(0)],
     ['a map inside', () => ({ a: [new Map()] })],
     ['a number that is not JSON', () => ({ a: Number.NaN })],
@@ -112,7 +112,7 @@ describe('the arguments of a call', () => {
     ['a hole in a list', () => [undefined]],
     ['a function', () => ({ a: () => 1 })],
   ])('of a tool with a rule must be JSON: %s ends the call', async (_, change) => {
-    const inputSchema = z.object({}).transform(change as () => unknown);
+    const inputSchema = z.object({}).transform(change);
     const { pay, ran } = payWith({ inputSchema, jsonSchema: {}, needsApproval: () => false });
     const state = await run(pay, {});
     expect([ran, first(state)?.error?.code]).toEqual([[], 'TOOL_ARGUMENTS_NOT_JSON']);
@@ -431,11 +431,11 @@ async function passing(
   clock: ReturnType<typeof manualClock>,
   running: Promise<AgentState>,
 ): Promise<AgentState> {
-  let ended: AgentState | undefined;
-  const end = running.then((state) => (ended = state));
-  while (ended === undefined) {
+  const found: AgentState[] = [];
+  void running.then((state) => found.push(state));
+  while (found.length === 0) {
     clock.advance(1_000);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return end;
+  return running;
 }
