@@ -50,8 +50,9 @@ export interface StructuredOutput<T, Written = T> extends Hook {
   readAsync(state: AgentState): Promise<T>;
   /**
    * Yields the value while the model writes it: each time it has grown, a new frozen value. The values of lists and objects
-   * with hundreds of members are further apart. Strings may be incomplete, and members and items may be missing. The schema has neither checked nor transformed the value. Each call of the model
-   * starts again. Yields nothing for text that is not JSON.
+   * with hundreds of members are further apart. Strings may be incomplete, and members and items may be missing. The schema
+   * has neither checked nor transformed the value. Each call of the model starts again. Yields nothing for text that is not
+   * JSON.
    * @example
    * for await (const partial of weather.partials(loop.stream(state))) render(partial);
    */

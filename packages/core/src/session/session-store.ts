@@ -190,13 +190,14 @@ export interface SessionStore {
    * Extends a claim to `leaseSeconds` from now, and returns the inbox items behind `after`. Even an expired claim can
    * be renewed if no other worker has claimed the session since.
    * @throws SessionNotFoundError, also when the claim names another owner than the stored session; SessionConflictError
-   * `fenced` when the claim was released or another worker has
-   * claimed the session, `recreated` when the session was deleted and created again.
+   * `fenced` when the claim was released or another worker has claimed the session, `recreated` when the session was
+   * deleted and created again.
    */
   renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim>;
   /**
    * Releases a claim, so that another worker can claim the session at once. Returns `false` when the claim was no
-   * longer valid, or names another owner than the stored session. With `onlyIfIdle` it also returns `false` when items wait in the inbox, and the claim stays.
+   * longer valid, or names another owner than the stored session. With `onlyIfIdle` it also returns `false` when items
+   * wait in the inbox, and the claim stays.
    */
   release(claim: SessionClaim, options?: ReleaseOptions): Promise<boolean>;
   /**

@@ -11,8 +11,8 @@ export interface WakeUpWorkerOptions extends WorkerOptions {
 type JobJson = Parameters<Worker['nextJobFromJobData']>[0];
 
 /**
- * A worker of BullMQ that drops jobs without a readable wake-up. BullMQ makes such a job when another program deletes the hash of a
- * job that waits, and the job would come back for ever.
+ * A worker of BullMQ that drops jobs without a readable wake-up. BullMQ makes such a job when another program deletes the
+ * hash of a job that waits, and the job would come back for ever.
  */
 export class WakeUpWorker<T extends WakeUp> extends Worker<T, void> {
   private readonly dropJob: WakeUpWorkerOptions['dropJob'];

@@ -2,7 +2,8 @@
 -- of a group without a free slot is not a job of BullMQ. It waits in the group until a session of the group gives back its
 -- slot. The slot is then reserved, until the job of the wake-up locks its session.
 --
--- dead-jobs.lua precedes this text, and other scripts follow it. The last four keys and the last six arguments of each are those of the group:
+-- dead-jobs.lua precedes this text, and other scripts follow it. The last four keys and the last six arguments of each are
+-- those of the group:
 --
 -- KEYS  busy      the sessions with a slot, by the instant at which it ends
 --       waiting   the sessions that wait for a slot, in order

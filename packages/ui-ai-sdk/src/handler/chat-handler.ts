@@ -213,8 +213,8 @@ class Handler {
     const messageId = optionalId(body, 'messageId');
     const executionId = messageId === undefined ? undefined : executionIdIn(messageId);
     const sentId = optionalId(body, 'sentId');
-    const isStopping = sentId === undefined ? chat.stop(executionId) : chat.stopResponseTo(sentId);
-    return Response.json({ isStopping: await isStopping });
+    const isStopping = await (sentId === undefined ? chat.stop(executionId) : chat.stopResponseTo(sentId));
+    return Response.json({ isStopping });
   }
 
   async fork({ request, mounted, chat, user }: ChatRequest): Promise<Response> {

@@ -51,9 +51,9 @@ export async function notifyParent(
 ): Promise<string | undefined> {
   const { sessionId, parentId, state } = child;
   if (parentId === undefined || !state.execution?.isTerminal) return undefined;
-  const content = { type: 'child-ended', sessionId } as const satisfies InboxContent;
-  if (!(await enqueueNotice(child, parentId, { id: state.execution.executionId, content }, relatives)))
-    return undefined;
+  const content: InboxContent = { type: 'child-ended', sessionId };
+  const id = state.execution.executionId;
+  if (!(await enqueueNotice(child, parentId, { id, content }, relatives))) return undefined;
   if (channel) void notifyWorker(channel, parentId, content); // a channel that hangs must not keep the claim
   return parentId;
 }

@@ -263,8 +263,8 @@ export class SessionRuntime<Context = unknown> {
   /**
    * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at work or
    * the next one uses it. With a channel, the worker at work is notified at once. `enqueue` wakes no other worker: call
-   * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones. Everything but a
-   * message also fits into a full inbox, which holds each such item once.
+   * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones. A
+   * full inbox refuses messages. It holds each other item once, at most 100 of them beyond its limit, and always a stop.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
    * for content that no worker could use.
    */
@@ -307,8 +307,8 @@ export class SessionRuntime<Context = unknown> {
 
   /**
    * Creates a copy of a session under new ids, and returns it; the original does not change. The copy is ready for its
-   * next execution, or it is the session as it was after a step, at a message or at an earlier version. Its execution waits until a
-   * call acts on it, unless `isDue` is true.
+   * next execution, or it is the session as it was after a step, at a message or at an earlier version. Its execution
+   * waits until a call acts on it, unless `isDue` is true.
    * @throws SessionNotFoundError when the session does not exist; HoldfastError `REVISION_NOT_FOUND` when the store no
    * longer has the version; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, step or message.
    */
@@ -358,14 +358,14 @@ export class SessionRuntime<Context = unknown> {
    * Returns the schedule of a session that has a lane or a group that the engine does not know. `undefined` for another
    * session, and for one that cannot be loaded: then the work reports the error.
    */
-  private async routeTo(sessionId: string, unknown: AdvanceOptions['route']): Promise<AdvanceResult['next']> {
+  private async routeTo(sessionId: string, route: AdvanceOptions['route']): Promise<AdvanceResult['next']> {
     const hasNoLane = this.parts.schedule === groupByOwner;
-    if (unknown === undefined || (unknown === 'lane' && hasNoLane)) return undefined;
+    if (route === undefined || (route === 'lane' && hasNoLane)) return undefined;
     const next = await this.get(sessionId)
       .then((session) => nextOf(session, this.parts))
       .catch(() => undefined);
-    const isLaneNews = unknown !== 'group' && next?.lane !== undefined;
-    const isGroupNews = unknown !== 'lane' && next?.group !== undefined;
+    const isLaneNews = route !== 'group' && next?.lane !== undefined;
+    const isGroupNews = route !== 'lane' && next?.group !== undefined;
     return isLaneNews || isGroupNews ? next : undefined;
   }
 

@@ -212,8 +212,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /**
-   * Returns the execution with the decision, or `this` when no decision is pending. An approval can replace the call. If the call was started before, an approval permits another attempt. A denial completes the
-   * call.
+   * Returns the execution with the decision, or `this` when no decision is pending. An approval can replace the call. If
+   * the call was started before, an approval permits another attempt. A denial completes the call.
    * @throws HoldfastError `CONTEXT_INVALID` for an invalid decision.
    */
   withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
