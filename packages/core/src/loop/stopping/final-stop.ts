@@ -11,7 +11,10 @@ export function withStop(state: AgentState, signal: StopSignal, at: Instant): Ag
   return resumed.withStopSignal(signal, at).withoutContinuationRequested(at);
 }
 
-/** Does the same as `withStop`, unless the state has a signal with this reason and source: it then adds none. */
+/**
+ * Does the same as `withStop`, unless the state has a signal with this reason and source that no step has overridden: it
+ * then adds none.
+ */
 export function withStopOnce(state: AgentState, signal: StopSignal, at: Instant): AgentState {
   const isNoted = state.execution?.continuation.includes(signal);
   return isNoted ? state.withoutContinuationRequested(at) : withStop(state, signal, at);

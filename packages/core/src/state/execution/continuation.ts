@@ -183,10 +183,10 @@ export class Continuation {
     return this.raised.slice(this.overruledSignals).some(isForceStop);
   }
 
-  /** True when the same source has raised the same reason before. */
+  /** True when the same source has raised the same reason since the open step started. */
   includes({ reason, source }: StopSignal): boolean {
-    for (const known of this.raised) if (known.reason === reason && known.source === source) return true;
-    return false;
+    const raised = this.raised.slice(this.overruledSignals);
+    return raised.some((known) => known.reason === reason && known.source === source);
   }
 
   /**

@@ -195,6 +195,20 @@ describe('a stop is final', () => {
     expect([state.status, state.stopReason]).toEqual(['stopped', 'stopRequested']);
   });
 
+  test('also when an earlier stop of the same source was overridden by a request of the application', async () => {
+    const abort = new AbortController();
+    const lifter = lifting('afterStep', 'waits for input', 'the start');
+    const stop = { reason: 'userRequested', message: 'The first stop.', source: 'abort' } as const;
+    const { state } = await observe({
+      state: told().withStopSignal(stop, 3).withContinuationRequested(4),
+      script: [call('work')],
+      tools: [does('work', () => abort.abort())],
+      hooks: [lifter],
+      run: { signal: abort.signal },
+    });
+    expect([state.status, state.stopReason]).toEqual(['stopped', 'userRequested']);
+  });
+
   test('but a hook may continue after a signal that is not forced, and after a request of the application', async () => {
     const insists: Hook = {
       afterStep: (state, { clock }) =>

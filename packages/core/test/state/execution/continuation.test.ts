@@ -30,6 +30,9 @@ describe('a continuation', () => {
     expect(signalled.includes({ ...first, source: 'other' })).toBe(false);
     expect(signalled.includes({ ...first, reason: 'unknown' })).toBe(false);
   });
+  test('does not count a signal that a step has overridden', () => {
+    expect([overruled.includes(first), overruled.withSignal(first).includes(first)]).toEqual([false, true]);
+  });
   test('stores a copy of a signal', () => {
     const mine = { reason: 'unknown', message: 'a', context: { limit: [1] } } as const;
     const { signals } = Continuation.empty.withSignal(mine);
