@@ -54,7 +54,28 @@ export function withCallChanged(
   const stillWaits = own
     ? changed.isAwaitingApproval
     : changed.waitingInside.some((waiting) => isFor(waiting, toolExecutionId));
-  return stillWaits ? next : withoutWaitingFor(next, toolExecutionId, at);
+  return stillWaits
+    ? withTimeoutOf(next, toolExecutionId, { before: execution, after: changed }, at)
+    : withoutWaitingFor(next, toolExecutionId, at);
+}
+
+/** Returns the state with the approval timeout of a call that still waits: it begins with the latest request. */
+function withTimeoutOf(
+  state: AgentState,
+  toolExecutionId: string,
+  { before, after }: { readonly before: ToolExecution; readonly after: ToolExecution },
+  at: Instant,
+): AgentState {
+  const { execution } = state;
+  if (execution?.status !== 'suspended') return state;
+  const later = (after.approval?.requestedAt ?? 0) - (before.approval?.requestedAt ?? 0);
+  const isTimeout = (entry: Waiting): boolean => entry.type === 'until' && isFor(entry, toolExecutionId);
+  const inside = after.waitingInside.find(isTimeout);
+  const waiting = execution.waiting.map((entry) => {
+    if (entry.type !== 'until' || !isTimeout(entry)) return entry;
+    return inside ?? { ...entry, until: entry.until + later };
+  });
+  return state.withExecutionStatus('suspended', at, waiting);
 }
 
 /** Returns the tool execution of the subagent in which a call waits. */
