@@ -3,6 +3,7 @@ import { describeValue, HoldfastError } from '../../../errors.ts';
 import type { JsonObject, JsonValue } from '../../../json.ts';
 import { toJsonObject } from '../../../json.ts';
 import { toErrorRecord } from '../../../state/values/error-record.ts';
+import { isThenable } from '../../events.ts';
 import { closedSchema } from './closed-schema.ts';
 import { checkJsonSchema } from './json-schema.ts';
 
@@ -168,7 +169,7 @@ function jsonSchemaCheck({ subject }: SchemaPurpose, schema: JsonObject): Check 
 function standardCheck(schema: StandardSchema): Check {
   return (input) => {
     const result = schema['~standard'].validate(input);
-    return result instanceof Promise ? result.then(toChecked) : toChecked(result);
+    return isThenable(result) ? Promise.resolve(result).then(toChecked) : toChecked(result);
   };
 }
 
@@ -178,7 +179,7 @@ function aiSdkCheck(schema: AiSdkSchema): Check | undefined {
   if (typeof validate !== 'function') return undefined;
   return (input) => {
     const result = validate.call(schema, input);
-    return 'then' in result ? Promise.resolve(result).then(aiSdkChecked) : aiSdkChecked(result);
+    return isThenable(result) ? Promise.resolve(result).then(aiSdkChecked) : aiSdkChecked(result);
   };
 }
 

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { structuredOutput, tool } from '@holdfast/core';
 import type { JsonObject, JsonValue } from '@holdfast/core';
 import type { AiSdkSchema } from '@holdfast/core/driver';
@@ -256,6 +257,16 @@ describe('arguments by Standard Schema', () => {
     });
     expect(await made.validate({ a: 'yes' })).toEqual({ value: { a: 'yes' } });
     expect(await made.validate({ a: 'no' })).toEqual({ problem: 'a: Invalid input' });
+  });
+
+  test('may be checked by a promise of another realm', async () => {
+    const made = (result: unknown) => {
+      const validate = () => runInNewContext('Promise.resolve(result)', { result }) as never;
+      const inputSchema = { '~standard': { version: 1, vendor: 'mine', validate } } as const;
+      return tool({ ...named, inputSchema, jsonSchema: {} }).validate({});
+    };
+    expect(await made({ value: 1 })).toEqual({ value: 1 });
+    expect(await made({ issues: [{ message: 'refused' }] })).toEqual({ problem: 'refused' });
   });
 
   test('need a JSON Schema when the schema cannot describe itself', () => {
