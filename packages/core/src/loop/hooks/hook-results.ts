@@ -115,7 +115,7 @@ const acceptBlock: AcceptMember = (value) => {
 const acceptToolExecution: AcceptMember = (value, { subject }) => {
   if (!(value instanceof ToolExecution))
     throw new UnacceptableResult(`${describeValue(value)} as the tool execution`);
-  if (value.id !== (subject as ToolExecution).id || value.isRunning) {
+  if (value.id !== (subject as ToolExecution).id || value.outcome === undefined) {
     throw new UnacceptableResult(
       'another tool execution than it received, or a tool execution without an outcome',
     );

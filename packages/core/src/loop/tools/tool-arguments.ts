@@ -45,9 +45,13 @@ function withArguments(
     : withValidArguments(tool, execution, found);
 }
 
-/** Returns the value that one attempt receives. A judged value is copied, so that a tool which changes it changes a copy. */
+/**
+ * Returns the value that one attempt receives. A judged value is copied, so that a tool which changes it changes a copy.
+ * It is JSON, except when a person approved another attempt of a tool without a rule.
+ */
 export function argumentsOfAttempt(tool: Tool | undefined, execution: ToolExecution, args: unknown): unknown {
-  const isJudged = tool?.needsApproval !== undefined || execution.approval !== undefined;
+  const isJudged =
+    tool?.needsApproval !== undefined || (execution.approval !== undefined && isPlainJson(args));
   return isJudged ? structuredClone(args) : args;
 }
 

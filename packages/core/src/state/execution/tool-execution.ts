@@ -202,13 +202,15 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /**
-   * Returns the execution with the arguments that the tool will receive; `undefined` for those of the call.
+   * Returns the execution with the arguments that the tool will receive; `undefined` for those of the call. Returns `this`
+   * after an approval, because the approved arguments stay.
    * @throws HoldfastError `NOT_JSON` for a value that JSON cannot hold.
    */
   withCheckedArgs(args: JsonValue | undefined): ToolExecution {
     const json = args === undefined ? undefined : toJsonValue(args);
     const checkedArgs = json === undefined || isEqualJson(json, this.call.input) ? undefined : json;
-    return isSameJson(checkedArgs, this.checkedArgs) ? this : this.with({ checkedArgs });
+    const stays = this.hasApproval || isSameJson(checkedArgs, this.checkedArgs);
+    return stays ? this : this.with({ checkedArgs });
   }
 
   /**

@@ -1,10 +1,53 @@
-import { createAgentLoop, toolResult } from '@holdfast/core';
+import {
+  AgentStop,
+  createAgentLoop,
+  pendingApprovals,
+  tool,
+  ToolExecution,
+  toolResult,
+} from '@holdfast/core';
+import type { Hook } from '@holdfast/core';
+import { withDecision } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../vitest.properties.ts';
 import { call, does, expectSound, observe, told } from '../../support/builders.ts';
 import { resultsOf, tick } from '../../support/tool-runs.ts';
+
+test('a hook cannot take the outcome of an approved call away, which would start it again', async () => {
+  let starts = 0;
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: { type: 'object' },
+    needsApproval: true,
+    execute: () => {
+      if (++starts > 2) throw new AgentStop('It is paid for ever.');
+    },
+  });
+  const forgets: Hook = {
+    afterToolUse: ({ id, call: paid }) => ({
+      toolExecution: ToolExecution.create(paid, id)
+        .withApprovalRequested(1)
+        .withDecision({ type: 'approved', at: 2 }),
+    }),
+  };
+  const loop = createAgentLoop({
+    driver: scriptedDriver(call('pay'), 'Done.'),
+    tools: [pay],
+    hooks: [forgets],
+  });
+  const waiting = await loop.run(told());
+  const [asked] = pendingApprovals(waiting);
+  const decision = { toolExecutionId: asked?.id ?? '', decision: 'approved' } as const;
+  const state = await loop.run(await withDecision(waiting, decision, loop.tools, waiting.updatedAt));
+  expect([starts, state.status, state.errors.map(({ code }) => code)]).toEqual([
+    1,
+    'failed',
+    ['HOOK_FAILED'],
+  ]);
+});
 
 describe('tools of one step run in parallel', () => {
   /** Runs tools that take so many ticks each. */
