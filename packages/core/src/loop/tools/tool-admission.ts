@@ -69,7 +69,7 @@ export async function admitByPerson(run: RunState, inDoubt: ToolExecution): Prom
   const tool = run.loop.tools.get(inDoubt.name);
   if (tool === undefined) return { type: 'requestApproval', execution: inDoubt };
   const checked = await checkInTime(run, tool, inDoubt, withArgumentsToApprove);
-  if (run.isHandedOver()) return undefined;
+  if (!run.mayBegin()) return undefined;
   if ('error' in checked) return endInterrupted(run, inDoubt, checked.error);
   return { type: 'requestApproval', execution: checked.execution };
 }

@@ -9,7 +9,15 @@ import {
   SessionRuntime,
   tool,
 } from '@holdfast/core';
-import type { AgentLoopOptions, AgentSession, Hook, JsonValue, Tool, ToolEffect } from '@holdfast/core';
+import type {
+  AgentLoopOptions,
+  AgentSession,
+  Hook,
+  JsonValue,
+  RunOptions,
+  Tool,
+  ToolEffect,
+} from '@holdfast/core';
 import { withDecision } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -204,7 +212,13 @@ describe('an approval rule', () => {
 describe('a call in doubt', () => {
   const effects: readonly ToolEffect[] = ['readOnly', 'idempotent'];
   /** Starts a call in a process that dies in its tool, and continues it with the tool of another release. */
-  async function resumed(before: object, after: object, effect: ToolEffect, input: JsonValue = { euros: 5 }) {
+  async function resumed(
+    before: object,
+    after: object,
+    effect: ToolEffect,
+    input: JsonValue = { euros: 5 },
+    options: RunOptions = {},
+  ) {
     const store = new MemorySessionStore();
     const saved: AgentState[] = [];
     const { pay } = payWith({ effect, ...before });
@@ -217,7 +231,7 @@ describe('a call in doubt', () => {
     const next = payWith({ effect, ...after });
     const loop = createAgentLoop({ driver: scriptedDriver('Done.'), tools: [next.pay] });
     return {
-      state: await loop.run(AgentState.fromJSON(JSON.parse(JSON.stringify(state)))),
+      state: await loop.run(AgentState.fromJSON(JSON.parse(JSON.stringify(state))), options),
       ran: next.ran,
       loop,
       store,
@@ -266,6 +280,26 @@ describe('a call in doubt', () => {
     const ended = await loop.run(await withDecision(state, decision, loop.tools, state.updatedAt));
     expect([ran, ended.status, first(ended)?.error]).toEqual([[5], 'completed', undefined]);
   });
+
+  test.each<ToolEffect>(['ask', 'idempotent'])(
+    'ends without an error of its check when the run is cancelled meanwhile: %s',
+    async (effect) => {
+      const abort = new AbortController();
+      const inputSchema = z.object({}).refine(() => {
+        abort.abort();
+        return new Promise<boolean>(() => undefined);
+      });
+      const options = { signal: abort.signal };
+      const { state, ran } = await resumed({}, { inputSchema }, effect, { euros: 5 }, options);
+      const { outcome, error } = first(state) ?? {};
+      expect([state.status, ran, outcome?.type, error?.cause]).toEqual([
+        'stopped',
+        [],
+        'interrupted',
+        undefined,
+      ]);
+    },
+  );
 });
 
 describe('an approved call', () => {
