@@ -12,7 +12,13 @@ import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { Tool } from './definition/tool-types.ts';
 import type { CheckedArguments, CheckedCall } from './tool-arguments.ts';
-import { after, checkArguments, withArgumentsToApprove } from './tool-arguments.ts';
+import {
+  after,
+  CHECK_SECONDS,
+  checkArguments,
+  checkTooSlow,
+  withArgumentsToApprove,
+} from './tool-arguments.ts';
 import { failedOutcome } from './tool-runner.ts';
 
 /**
@@ -38,9 +44,6 @@ interface Verdict {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
-
-/** The longest time for the check of arguments and for an approval rule, when the tool has no `timeoutSeconds`. */
-const RULE_SECONDS = 60;
 
 /**
  * Admits a call that the model requested: calls the hooks, checks the arguments, and asks the approval rule of the tool.
@@ -166,7 +169,7 @@ function checkInTime(
   try {
     const checked = check(tool, execution);
     if (!(checked instanceof Promise)) return checked;
-    return inTime(run, tool, checked, () => ({ error: tooSlow(tool) })).catch(errorOfCheck);
+    return inTime(run, tool, checked, () => ({ error: checkTooSlow(tool, 'arguments') })).catch(errorOfCheck);
   } catch (error) {
     return errorOfCheck(error);
   }
@@ -202,14 +205,9 @@ async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: Checked
 /** Waits for a check of a call: until the run is aborted, or the time of the tool has passed. */
 function inTime<T>(run: RunState, tool: Tool, pending: Promise<T>, onTimeout: () => T): Promise<T> {
   const { signal, loop } = run;
-  const seconds = tool.timeoutSeconds ?? (tool.needsApproval ? RULE_SECONDS : undefined);
+  const seconds = tool.timeoutSeconds ?? (tool.needsApproval ? CHECK_SECONDS : undefined);
   const until = seconds === undefined ? undefined : loop.clock.now() + seconds * 1000;
   return withinGrace(pending, { signal, until, clock: loop.clock, graceSeconds: 0, onTimeout });
-}
-
-function tooSlow({ name, timeoutSeconds = RULE_SECONDS }: Tool): HoldfastError {
-  const message = `The check of the arguments of tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds. The tool was not called.`;
-  return new HoldfastError('TOOL_TIMEOUT', message);
 }
 
 /** Ends a call in doubt that must not start again. */

@@ -1,7 +1,10 @@
+import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { hasSameShape, isEqualJson, isPlainObject, MAX_NESTING, toJsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { neverSignal } from '../stopping/abort.ts';
+import { withinGrace } from '../stopping/grace.ts';
 import type { Tool } from './definition/tool-types.ts';
 import type { ValidationResult } from './definition/tool-schema.ts';
 
@@ -16,6 +19,9 @@ export interface CheckedCall {
 export type CheckedArguments = CheckedCall | { readonly error: unknown };
 
 type Validation = ValidationResult<unknown>;
+
+/** The longest time for a check and for an approval rule, when the tool has no `timeoutSeconds`. */
+export const CHECK_SECONDS = 60;
 
 /**
  * Checks the arguments of a call by the schema of its tool: once for each start. The execution of a tool with an
@@ -103,13 +109,45 @@ export function withArgumentsToApprove(
 
 /**
  * Returns the arguments that a person typed instead of those of the model, as the schema returns them.
- * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON`.
+ * @throws HoldfastError `TOOL_ARGUMENTS_INVALID`, `TOOL_ARGUMENTS_NOT_JSON` or `TOOL_TIMEOUT`.
  */
-export async function checkedEdit(tool: Tool, input: JsonValue): Promise<JsonValue> {
-  const found = await tool.validate(input);
+export async function checkedEdit(tool: Tool, input: JsonValue, clock: Clock): Promise<JsonValue> {
+  const found = await checkedInTime(tool, tool.validate(input), { subject: 'arguments', clock });
   if ('problem' in found) throw badArguments(tool.name, found.problem);
   if (isPlainJson(found.value)) return toJsonValue(found.value);
   throw notJson(tool.name);
+}
+
+/**
+ * Returns the result of a check outside of a run, which no abort ends.
+ * @throws HoldfastError `TOOL_TIMEOUT` when the check takes too long.
+ */
+export async function checkedInTime<T>(
+  tool: Tool,
+  check: T | Promise<T>,
+  { subject, clock }: { readonly subject: 'arguments' | 'answer'; readonly clock: Clock },
+): Promise<T> {
+  if (!(check instanceof Promise)) return check;
+  const until = clock.now() + (tool.timeoutSeconds ?? CHECK_SECONDS) * 1000;
+  const timing = { signal: neverSignal(), until, clock, graceSeconds: 0, onTimeout: () => undefined };
+  const settled = await withinGrace<{ readonly value: T } | undefined>(
+    check.then((value) => ({ value })),
+    timing,
+  );
+  if (settled === undefined) throw checkTooSlow(tool, subject);
+  return settled.value;
+}
+
+/** The error of a check that took longer than the timeout of its tool. */
+export function checkTooSlow(
+  { name, timeoutSeconds = CHECK_SECONDS }: Tool,
+  subject: 'arguments' | 'answer',
+): HoldfastError {
+  const message = `The check of the ${subject} of tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds.`;
+  return new HoldfastError(
+    'TOOL_TIMEOUT',
+    subject === 'answer' ? message : `${message} The tool was not called.`,
+  );
 }
 
 function start(execution: ToolExecution, args: unknown): CheckedArguments {

@@ -181,7 +181,7 @@ const CALL: ArgumentCheck = {
  * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits; `APPROVAL_DECIDED` when the call was decided
  * before or its approval timeout has passed; `APPROVAL_OUTDATED` when the call has requested approval again since.
  * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the schema of the tool
- * refuses; `AGENT_NOT_FOUND` or `TOOL_NOT_FOUND` for an `input` when the runtime does not have the agent or its tool. The
+ * refuses; `TOOL_TIMEOUT` when its check takes longer than `timeoutSeconds` of the tool, or than 60 seconds; `AGENT_NOT_FOUND` or `TOOL_NOT_FOUND` for an `input` when the runtime does not have the agent or its tool. The
  * call still waits.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
@@ -217,10 +217,10 @@ function decide(decision: Decision): SessionAction {
   return Object.assign(
     async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);
+      const { clock } = context;
       const tools = decision.input === undefined ? undefined : context.loop(session).tools;
-      return context.run(
-        session.withState(await withDecision(session.state, decision, tools, context.clock.now())),
-      );
+      const state = await withDecision(session.state, decision, tools, clock.now(), clock);
+      return context.run(session.withState(state));
     },
     { item: { content: { type: 'decision', ...decision } as const } },
   );
@@ -276,9 +276,10 @@ function answerWith(given: GivenAnswer): SessionAction {
   return Object.assign(
     async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);
+      const { clock } = context;
       const { tools } = context.loop(session);
       return context.run(
-        session.withState(await withAnswer(session.state, given, tools, context.clock.now())),
+        session.withState(await withAnswer(session.state, given, tools, clock.now(), clock)),
       );
     },
     { item: { content: { type: 'answer', ...given } as const } },

@@ -1,10 +1,12 @@
 import type { OptionChecks } from '../../arguments.ts';
 import { mustBe } from '../../arguments.ts';
-import type { Instant } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import { HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { toJsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { checkedInTime } from '../../loop/tools/tool-arguments.ts';
 import { toolNotFound } from '../../loop/tools/tool-runner.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
@@ -53,9 +55,11 @@ export function pendingQuestions(state: AgentState): readonly ToolExecution[] {
  * Returns the state with an answer that fits the `outputSchema` of its tool. The next run of the loop records the
  * outcome of the call. When no other wait remains, the execution resumes.
  * @param tools the tools of the agent: `loop.tools`
+ * @param clock the clock of the timeout of a check
  * @throws HoldfastError `ANSWER_NOT_FOUND` for a call that neither waits for an answer nor was answered in this step.
  * @throws HoldfastError `ANSWER_GIVEN` when the call was answered before or its answer timeout has passed.
- * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit; the call still waits. `TOOL_NOT_FOUND` when the
+ * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit, and `TOOL_TIMEOUT` when its check takes
+ * too long; the call still waits. `TOOL_NOT_FOUND` when the
  * agent does not have the tool; `NOT_JSON` for a value that JSON cannot hold.
  * @throws TypeError `ARGUMENT_INVALID` for an answer with both a value and an error, or neither.
  */
@@ -64,6 +68,7 @@ export async function withAnswer(
   given: GivenAnswer,
   tools: AgentLoop['tools'],
   at: Instant,
+  clock: Clock = systemClock,
 ): Promise<AgentState> {
   requireState(before, 'withAnswer');
   requireOneResult(given);
@@ -71,17 +76,22 @@ export async function withAnswer(
   const question = callIn(state, given.toolExecutionId, tools);
   if (question?.execution.answer) throw alreadyAnswered(question.execution);
   if (!question?.execution.isAwaitingAnswer) throw notFound(state, given.toolExecutionId);
-  const outcome = await outcomeOf(question, given);
+  const outcome = await outcomeOf(question, given, clock);
   const answer = { at, outcome, ...(given.by !== undefined && { by: given.by }) };
   return withCallChanged(state, given.toolExecutionId, (execution) => execution.withAnswer(answer), at);
 }
 
-async function outcomeOf({ execution, tools }: RequestedCall, given: GivenAnswer): Promise<ToolOutcome> {
+async function outcomeOf(
+  { execution, tools }: RequestedCall,
+  given: GivenAnswer,
+  clock: Clock,
+): Promise<ToolOutcome> {
   if (given.error !== undefined) return { type: 'failed', error: toErrorRecord(new Error(given.error)) };
   const tool = tools?.get(execution.name);
   if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
   const value = toJsonValue(given.value);
-  const checked = (await tool.validateAnswer?.(value)) ?? { value };
+  const check = tool.validateAnswer?.(value) ?? { value };
+  const checked = await checkedInTime(tool, check, { subject: 'answer', clock });
   if ('problem' in checked) throw invalidAnswer(execution, checked.problem);
   return { type: 'succeeded', value: toJsonValue(checked.value) };
 }

@@ -1,6 +1,7 @@
 import type { OptionChecks } from '../../arguments.ts';
 import { mustBe } from '../../arguments.ts';
-import type { Instant } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { isEqualJson, toJsonValue } from '../../json.ts';
@@ -60,10 +61,12 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  * Returns the state with a decision. When no other wait remains, the execution resumes. When the schema of the tool
  * changes the `input` of a decision, the call waits for another decision, on the changed arguments.
  * @param tools the tools of the agent, `loop.tools`, for a decision with `input`
+ * @param clock the clock of the timeout of a check
  * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
  * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
  * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
  * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the tool does not accept,
+ * `TOOL_TIMEOUT` when its check takes too long,
  * and `TOOL_NOT_FOUND` for an `input` when the agent does not have the tool; the call still waits.
  * @throws RangeError `ARGUMENT_INVALID` for an invalid decision, and for other arguments of a call that the provider runs.
  */
@@ -72,6 +75,7 @@ export async function withDecision(
   decided: Decision,
   tools: AgentLoop['tools'],
   at: Instant,
+  clock: Clock = systemClock,
 ): Promise<AgentState> {
   const { toolExecutionId, decision, requestedAt } = decided;
   const state = withTimeoutsApplied(before, at);
@@ -83,7 +87,7 @@ export async function withDecision(
   const { execution } = call;
   if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
   if (!isForRequest(execution.approval as Approval, requestedAt)) throw outdated(execution, requestedAt);
-  const args = await editedArguments(call, decided);
+  const args = await editedArguments(call, decided, clock);
   return withCallChanged(state, toolExecutionId, (waiting) => decidedCall(waiting, decided, args, at), at);
 }
 
@@ -91,12 +95,13 @@ export async function withDecision(
 async function editedArguments(
   { execution, tools }: RequestedCall,
   { decision, input }: Decision,
+  clock: Clock,
 ): Promise<JsonValue | undefined> {
   if (input === undefined || decision === 'denied') return undefined;
   if (needsProviderApproval(execution.call)) throw fixedArguments(execution);
   const tool = tools?.get(execution.name);
   if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
-  return checkedEdit(tool, toJsonValue(input));
+  return checkedEdit(tool, toJsonValue(input), clock);
 }
 
 /** Returns the call after the decision. A person must see changed arguments before they count as approved. */

@@ -202,9 +202,11 @@ export async function withInboxItem(
       case 'stop':
         return stoppedBy(item, state, at);
       case 'decision': // decided when it was enqueued, however late a worker uses it
-        return { state: await withDecision(state, content, tools, Math.min(at, item.enqueuedAt)) };
+        return {
+          state: await withDecision(state, content, tools, Math.min(at, item.enqueuedAt), clock),
+        };
       case 'answer':
-        return { state: await withAnswer(state, content, tools, Math.min(at, item.enqueuedAt)) };
+        return { state: await withAnswer(state, content, tools, Math.min(at, item.enqueuedAt), clock) };
       case 'retry': {
         const retried = withRetry(state, at);
         return retried === state

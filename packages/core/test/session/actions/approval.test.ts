@@ -1,4 +1,16 @@
-import { createAgentLoop, pendingApprovals, subagent, tool } from '@holdfast/core';
+import {
+  answer,
+  approve,
+  createAgentLoop,
+  MemorySessionStore,
+  pendingApprovals,
+  pendingQuestions,
+  resume,
+  sendMessage,
+  SessionRuntime,
+  subagent,
+  tool,
+} from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
 import { withDecision } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
@@ -26,6 +38,50 @@ function payer(depth: number, clock = manualClock(1_000_000)): AgentLoop {
   const agent = subagent({ name: 'agent', description: 'Pays.', loop: payer(depth - 1, clock) });
   return createAgentLoop({ clock, driver, tools: [agent] });
 }
+
+describe('a check without an end', () => {
+  /** A call that waits, and whose schema does not reply any more. */
+  async function waiting(options: object) {
+    let isReady = true;
+    const validate = (value: unknown) => (isReady ? { value } : new Promise(() => {}));
+    const schema = { '~standard': { version: 1, vendor: 'mine', validate } };
+    const isQuestion = !('execute' in options);
+    const named = { name: 'pay', description: 'Pays.', inputSchema: schema, jsonSchema: {} };
+    const made = tool({ ...named, ...options, ...(isQuestion && { outputSchema: schema }) } as never);
+    const clock = manualClock(1_000_000);
+    const driver = scriptedDriver({ calls: { pay: { euros: 5 } } }, 'Done.');
+    const agents = { clerk: createAgentLoop({ clock, driver, tools: [made] }) };
+    const runtime = new SessionRuntime({ store: new MemorySessionStore({ clock }), clock, agents });
+    const { sessionId } = await runtime.create({ definition: { name: 'clerk' } });
+    const { state } = await runtime.execute(sessionId, sendMessage('Pay.'));
+    isReady = false;
+    const [call = ''] = [...pendingApprovals(state), ...pendingQuestions(state)];
+    return { runtime, sessionId, clock, call };
+  }
+
+  const execute = (): string => 'paid';
+  test.each([
+    ['an edit', { execute, needsApproval: true, timeoutSeconds: 5 }, 5],
+    ['an edit without a timeout', { execute, needsApproval: true }, 60],
+    ['an answer', {}, 60],
+  ])('of %s ends in time, and the call still waits', async (_, options, seconds) => {
+    const { runtime, sessionId, clock, call } = await waiting(options);
+    const isEdit = 'needsApproval' in options;
+    const action = isEdit ? approve(call, { input: { euros: 4 } }) : answer(call, 'Yes.');
+    const errors: unknown[] = [];
+    const start = clock.now();
+    void runtime.execute(sessionId, action).catch((error: unknown) => errors.push(error));
+    while (errors.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(1_000);
+      if (clock.now() > start + 120_000) throw new Error('The check has no end.');
+    }
+    expect(errors).toMatchObject([{ code: 'TOOL_TIMEOUT' }]);
+    expect(clock.now() - start).toBeGreaterThanOrEqual(seconds * 1_000);
+    const { state, info } = await runtime.execute(sessionId, resume());
+    expect([state.status, info.waitingFor]).toEqual(['suspended', isEdit ? 'approval' : 'answer']);
+  });
+});
 
 describe('a decision whose arguments the schema changes', () => {
   test.each([0, 1, 2])('begins the approval timeout again, under %i agents', async (depth) => {
