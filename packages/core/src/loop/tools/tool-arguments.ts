@@ -83,14 +83,16 @@ function withApprovedArguments(
   execution: ToolExecution,
   found: Validation,
 ): CheckedArguments | Promise<CheckedArguments> {
-  const { args, call, checkedArgs } = execution;
+  const { args, checkedArgs } = execution;
   const value = jsonOf(found);
   if (value !== undefined && isEqualJson(value, args)) return start(execution, args);
   // The schema of a tool without a rule may return a value that is not JSON.
   const isUnjudged = checkedArgs === undefined && tool.needsApproval === undefined;
   if (isUnjudged && value === undefined && 'value' in found) return start(execution, found.value);
-  return after(args === call.input ? found : tool.validate(args), (again): CheckedArguments => {
-    if (hasSameShape(jsonOf(again), args)) return start(execution, args);
+  // A schema that changes what the model wrote, and did not when it was approved, is of another release.
+  const isKept = checkedArgs !== undefined;
+  return after(isKept ? tool.validate(args) : found, (again): CheckedArguments => {
+    if (isKept && hasSameShape(jsonOf(again), args)) return start(execution, args);
     return { error: outdated(tool.name, 'problem' in again ? again.problem : 'the schema changes them') };
   });
 }
@@ -108,14 +110,22 @@ export function withArgumentsToApprove(
 }
 
 /**
- * Returns the arguments that a person typed instead of those of the model, as the schema returns them.
+ * Returns the arguments that a person typed instead of those of the model, as the schema returns them. The schema must
+ * accept what it returns, because the approved value is checked again before the call starts.
  * @throws HoldfastError `TOOL_ARGUMENTS_INVALID`, `TOOL_ARGUMENTS_NOT_JSON` or `TOOL_TIMEOUT`.
  */
 export async function checkedEdit(tool: Tool, input: JsonValue, clock: Clock): Promise<JsonValue> {
-  const found = await checkedInTime(tool, tool.validate(input), { subject: 'arguments', clock });
+  const check = (value: JsonValue): Promise<Validation> =>
+    checkedInTime(tool, tool.validate(value), { subject: 'arguments', clock });
+  const found = await check(input);
   if ('problem' in found) throw badArguments(tool.name, found.problem);
-  if (isPlainJson(found.value)) return toJsonValue(found.value);
-  throw notJson(tool.name);
+  if (!isPlainJson(found.value)) throw notJson(tool.name);
+  const args = toJsonValue(found.value);
+  if (isEqualJson(args, input) || hasSameShape(jsonOf(await check(args)), args)) return args;
+  throw badArguments(
+    tool.name,
+    'the schema does not accept what it returns for them, so a person cannot edit them',
+  );
 }
 
 /**

@@ -343,6 +343,13 @@ describe('an approved call', () => {
       'TOOL_ARGUMENTS_OUTDATED',
     ],
     [
+      'a schema that now counts in cents',
+      { inputSchema: z.object({ price: z.number() }) },
+      { inputSchema: z.object({ price: z.number().transform((euros) => euros * 100) }) },
+      { price: 5 },
+      'TOOL_ARGUMENTS_OUTDATED',
+    ],
+    [
       'a schema that removes a member',
       { inputSchema: order.loose() },
       { inputSchema: order },
@@ -439,6 +446,20 @@ describe('an approved call', () => {
     const { runtime, ran } = release({}, 'Done.');
     await expect(runtime.execute(sessionId, approve(call, { input }))).rejects.toMatchObject({ code });
     expect([ran, pendingOf(await runtime.get(sessionId))]).toMatchObject([[], { args: { euros: 500 } }]);
+  });
+
+  test('refuses an edit whose checked value its schema does not accept, because it could never run', async () => {
+    const inputSchema = z.object({ euros: z.string().transform(Number) });
+    const { sessionId, call } = await asked({ inputSchema }, { euros: '500' });
+    const { runtime, ran } = release({ inputSchema }, 'Done.');
+    await expect(runtime.execute(sessionId, approve(call, { input: { euros: '50' } }))).rejects.toMatchObject(
+      {
+        code: 'TOOL_ARGUMENTS_INVALID',
+        message: expect.stringContaining('a person cannot edit them'),
+      },
+    );
+    await runtime.execute(sessionId, approve(call));
+    expect(ran).toEqual([{ euros: 500 }]);
   });
 
   test('is decided through the inbox as by an action', async () => {
