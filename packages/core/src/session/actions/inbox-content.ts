@@ -106,7 +106,8 @@ const MAX_RESERVE_LENGTH = 200;
 
 /**
  * Returns the name under which a full inbox stores an item beyond its limit, as `EnqueueOptions.reserve`; `undefined` for a
- * message. Items of one name have the same effect.
+ * message. Items of one name have the same effect. An answer that does not fit its schema keeps another answer to the same
+ * call out of a full inbox, until a worker has read it.
  */
 export function reserveOf(content: InboxContent): string | undefined {
   const name = effectOf(content);
