@@ -73,8 +73,9 @@ export class AgentRun {
           case 'finish':
           case 'none':
             return await this.finish(action.type === 'none');
-          case 'start':
-            return this.endRun(); // a hook set the execution back to `pending`
+          case 'start': // a hook set the execution back to `pending`
+            if (!run.resumeStopped()) return this.endRun();
+            break;
           default: {
             const work = this.workOnStep(action);
             isOver = (typeof work === 'boolean' ? work : await work) === false;

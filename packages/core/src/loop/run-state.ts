@@ -244,6 +244,14 @@ export class RunState {
     if (abortKind(this.signals.runSignal) === 'cancel') this.checkAbort();
   }
 
+  /** Takes an execution that a hook set back to `pending` to its end, if it was stopped. Returns false for any other. */
+  resumeStopped(): boolean {
+    this.recordCancel();
+    const isStopped = this.state.execution?.continuation.isStopped ?? false;
+    if (isStopped) this.change(this.state.withExecutionStatus('inProgress', this.now()));
+    return isStopped;
+  }
+
   /** Records an abort, once. A cancel becomes a stop signal; after any other abort the state does not change. */
   checkAbort(): AbortKind | undefined {
     const abort = this.signals.readAbort();

@@ -171,22 +171,28 @@ describe('a stop is final', () => {
     expect([state.status, state.stopReason, state.stepCount]).toEqual(['stopped', 'stopRequested', 1]);
   });
 
-  test('an abort while a hook suspends the execution ends it', async () => {
-    const abort = new AbortController();
-    const suspends: Hook = {
-      afterStep(state, { clock }) {
-        abort.abort();
-        return state.withExecutionStatus('suspended', clock.now());
-      },
-    };
-    const { state } = await observe({
-      script: [call('work')],
-      tools: [does('work')],
-      hooks: [suspends],
-      run: { signal: abort.signal },
-    });
-    expect([state.status, state.stopReason]).toEqual(['stopped', 'userRequested']);
-  });
+  test.each(['suspended', 'pending'] as const)(
+    'an abort while a hook sets the execution %s ends it',
+    async (status) => {
+      for (const point of ['afterToolUse', 'afterStep'] as const) {
+        const abort = new AbortController();
+        const sets: Hook = {
+          [point]: (_: unknown, { state, clock }: { state: AgentState; clock: { now(): number } }) => {
+            abort.abort();
+            const set = state.withExecutionStatus(status, clock.now());
+            return point === 'afterStep' ? set : { state: set };
+          },
+        };
+        const { state } = await observe({
+          script: [call('work')],
+          tools: [does('work')],
+          hooks: [sets],
+          run: { signal: abort.signal },
+        });
+        expect([point, state.status, state.stopReason]).toEqual([point, 'stopped', 'userRequested']);
+      }
+    },
+  );
 
   test('a stored state that waits although it was stopped ends as soon as it is run', async () => {
     const stuck = told().withExecutionStatus('suspended', 3).withStopSignal(signal, 4);
