@@ -78,7 +78,7 @@ function functionsOf(given: AnyTool) {
     },
     ...(given.needsApproval && {
       needsApproval: async (args: unknown, { toolCallId, context }: Omit<Call, 'abortSignal'>) =>
-        (await given.needsApproval?.(args, contextOf({ toolCallId, context }))) !== false,
+        (await given.needsApproval?.(structuredClone(args), contextOf({ toolCallId, context }))) !== false,
     }),
   };
   if (given.validateAnswer) return { ...shared, outputSchema: ANY };

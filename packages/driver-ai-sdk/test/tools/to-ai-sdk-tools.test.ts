@@ -115,6 +115,20 @@ describe('a tool as a tool of the AI SDK', () => {
     }
   });
 
+  test('receives what its rule judged, even if the rule changes it', async () => {
+    const received: unknown[] = [];
+    const weather = tool({
+      ...named,
+      needsApproval: (args: { days: number }) => {
+        args.days = 1_000;
+        return false;
+      },
+      execute: (args) => void received.push(args),
+    });
+    await generated(toAiSdkTools([weather]));
+    expect(received).toEqual([{ city: 'Riga', days: 3 }]);
+  });
+
   test('has no execute when the tool waits for an answer', async () => {
     const { calls, content } = await generated(toAiSdkTools([tool(named)]));
     expect([calls.length, content.map(({ type }) => type)]).toEqual([1, ['tool-call']]);
