@@ -181,8 +181,9 @@ const CALL: ArgumentCheck = {
  * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits; `APPROVAL_DECIDED` when the call was decided
  * before or its approval timeout has passed; `APPROVAL_OUTDATED` when the call has requested approval again since.
  * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the schema of the tool
- * refuses; `TOOL_TIMEOUT` when its check takes longer than `timeoutSeconds` of the tool, or than 60 seconds; `AGENT_NOT_FOUND` or `TOOL_NOT_FOUND` for an `input` when the runtime does not have the agent or its tool. The
- * call still waits.
+ * refuses; `TOOL_TIMEOUT` when its check takes longer than `timeoutSeconds` of the tool, or than 60 seconds;
+ * `AGENT_NOT_FOUND` or `TOOL_NOT_FOUND` for an `input` when the runtime does not have the agent or its tool. The call
+ * still waits.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
  */

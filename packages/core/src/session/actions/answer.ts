@@ -58,9 +58,8 @@ export function pendingQuestions(state: AgentState): readonly ToolExecution[] {
  * @param clock the clock of the timeout of a check
  * @throws HoldfastError `ANSWER_NOT_FOUND` for a call that neither waits for an answer nor was answered in this step.
  * @throws HoldfastError `ANSWER_GIVEN` when the call was answered before or its answer timeout has passed.
- * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit, and `TOOL_TIMEOUT` when its check takes
- * too long; the call still waits. `TOOL_NOT_FOUND` when the
- * agent does not have the tool; `NOT_JSON` for a value that JSON cannot hold.
+ * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit, and `TOOL_TIMEOUT` when its check takes too long;
+ * the call still waits. `TOOL_NOT_FOUND` when the agent does not have the tool; `NOT_JSON` for a value that JSON cannot hold.
  * @throws TypeError `ARGUMENT_INVALID` for an answer with both a value and an error, or neither.
  */
 export async function withAnswer(

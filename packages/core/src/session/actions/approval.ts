@@ -66,8 +66,8 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
  * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
  * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the tool does not accept,
- * `TOOL_TIMEOUT` when its check takes too long,
- * and `TOOL_NOT_FOUND` for an `input` when the agent does not have the tool; the call still waits.
+ * `TOOL_TIMEOUT` when its check takes too long, and `TOOL_NOT_FOUND` for an `input` when the agent does not have the tool;
+ * the call still waits.
  * @throws RangeError `ARGUMENT_INVALID` for an invalid decision, and for other arguments of a call that the provider runs.
  */
 export async function withDecision(

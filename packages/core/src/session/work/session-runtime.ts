@@ -261,8 +261,8 @@ export class SessionRuntime<Context = unknown> {
   }
 
   /**
-   * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at work or
-   * the next one uses it. With a channel, the worker at work is notified at once. `enqueue` wakes no other worker: call
+   * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at
+   * work or the next one uses it. With a channel, the worker at work is notified at once. `enqueue` wakes no other worker: call
    * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones. A
    * full inbox refuses messages. It holds each other item once, at most 100 of them beyond its limit, and always a stop
    * without `executionId`.
