@@ -170,10 +170,14 @@ describe.concurrent('the API', { timeout: 60_000 }, () => {
     ],
     ['no JSON', '', '{', 400, 'JSON object'],
     ['no object', '', '[]', 400, 'JSON object'],
-    ['a stop of nothing', '/nope/stop', {}, 404, 'does not exist'],
     ['an unknown action', '/nope/dance', {}, 405, 'does not serve'],
   ])('%s is refused', async (_, path, sent, status, text) => {
     expect(await client.json('POST', `/api/chat${path}`, sent)).toEqual({ status, value: refused(text) });
+  });
+
+  test('a stop of a chat that does not exist yet stops nothing', async () => {
+    const answer = { status: 200, value: { isStopping: false } };
+    expect(await client.json('POST', '/api/chat/nope/stop', {})).toEqual(answer);
   });
 
   test('an unknown session', async () => {
