@@ -30,12 +30,12 @@ const worked = (story: Story, id: string): Story =>
  * `node --conditions=@holdfast/source packages/core/test/golden/write-golden.ts --open`, until it is closed.
  */
 export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
-  /** The schema changed the arguments of a call, and a person has approved the changed value. */
+  /** A person has approved other arguments of a call, and requests approval again for those of another one. */
   judged: () => {
     return asked()
       .answers({ content: [call('call_1'), call('call_2')], usage })
       .asksApproval()
-      .changes((execution) => execution.withCheckedArgs({ a: 2, b: 2, base: 10 }))
+      .changes((execution) => execution.withEditedArgs({ a: 2, b: 2, base: 10 }))
       .decides({ type: 'approved', by: 'ann' })
       .asksApproval()
       .changes((execution, at) => execution.withApprovalRequestedFor({ a: 3, b: 2 }, at)).state;

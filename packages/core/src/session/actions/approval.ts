@@ -119,7 +119,7 @@ function decidedCall(
     ...(by !== undefined && { by }),
     ...(reason !== undefined && { reason }),
   };
-  return (args === undefined ? execution : execution.withCheckedArgs(args)).withDecision(recorded);
+  return (args === undefined ? execution : execution.withEditedArgs(args)).withDecision(recorded);
 }
 
 /** True when the person saw this request. Without `requestedAt`, only a first request is certainly the one seen. */

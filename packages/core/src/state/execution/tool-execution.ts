@@ -198,19 +198,23 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
    * of the pending request.
    */
   withApprovalRequestedFor(args: JsonValue, at: Instant): ToolExecution {
-    return this.withCheckedArgs(args).with({ approval: requestedApproval(toInstant(at), this.approval) });
+    return this.withEditedArgs(args).with({ approval: requestedApproval(toInstant(at), this.approval) });
   }
 
   /**
    * Returns the execution with the arguments that the tool will receive; `undefined` for those of the call. Returns `this`
-   * after an approval, because the approved arguments stay.
+   * once an approval was requested, because a person decides on the arguments of the request.
    * @throws HoldfastError `NOT_JSON` for a value that JSON cannot hold.
    */
   withCheckedArgs(args: JsonValue | undefined): ToolExecution {
+    return this.approval === undefined ? this.withEditedArgs(args) : this;
+  }
+
+  /** Returns the execution with the arguments that a person typed. @internal */
+  withEditedArgs(args: JsonValue | undefined): ToolExecution {
     const json = args === undefined ? undefined : toJsonValue(args);
     const checkedArgs = json === undefined || isEqualJson(json, this.call.input) ? undefined : json;
-    const stays = this.hasApproval || isSameJson(checkedArgs, this.checkedArgs);
-    return stays ? this : this.with({ checkedArgs });
+    return isSameJson(checkedArgs, this.checkedArgs) ? this : this.with({ checkedArgs });
   }
 
   /**

@@ -152,7 +152,15 @@ const subjects: readonly Subject[] = [
       withProgress: [{ a: 1 }],
       withNextAttempt: [T],
     },
-    internal: ['with', 'withAnswer', 'withCheckedOutcome', 'forCall', 'withNewProgress', 'withWaitingInside'],
+    internal: [
+      'with',
+      'withAnswer',
+      'withCheckedOutcome',
+      'withEditedArgs',
+      'forCall',
+      'withNewProgress',
+      'withWaitingInside',
+    ],
   },
   {
     name: 'InferenceResponse',
