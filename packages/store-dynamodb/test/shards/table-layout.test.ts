@@ -127,7 +127,8 @@ test.each(firstUses)('%s: the table of a newer release is refused, and does not 
     message: expect.stringMatching(/schema 4; .* open it with that release, found schema 5/),
   };
   await expect(use(await database.newStore({ table }))).rejects.toMatchObject(refused);
-  expect(operations.slice(begin)).toEqual(['GetItem']);
+  // Only reads: a delete also asks who owns the session that it cannot read.
+  expect(new Set(operations.slice(begin))).toEqual(new Set(['GetItem']));
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual(items);
 });
 
