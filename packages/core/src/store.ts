@@ -59,6 +59,7 @@ export type {
 } from './session/store/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/record/inbox-cursor.ts';
+export type { ReservedItem } from './session/store/record/inbox-reserve.ts';
 export {
   isExpired,
   listedSession,
