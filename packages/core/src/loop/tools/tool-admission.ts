@@ -7,7 +7,6 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import { interruptedOutcome } from '../../state/execution/tool-outcome.ts';
-import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { Tool } from './definition/tool-types.ts';
@@ -18,6 +17,7 @@ import {
   checkArguments,
   checkTooSlow,
   withArgumentsToApprove,
+  withinSeconds,
 } from './tool-arguments.ts';
 import { failedOutcome } from './tool-runner.ts';
 
@@ -204,10 +204,8 @@ async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: Checked
 
 /** Waits for a check of a call: until the run is aborted, or the time of the tool has passed. */
 function inTime<T>(run: RunState, tool: Tool, pending: Promise<T>, onTimeout: () => T): Promise<T> {
-  const { signal, loop } = run;
   const seconds = tool.timeoutSeconds ?? (tool.needsApproval ? CHECK_SECONDS : undefined);
-  const until = seconds === undefined ? undefined : loop.clock.now() + seconds * 1000;
-  return withinGrace(pending, { signal, until, clock: loop.clock, graceSeconds: 0, onTimeout });
+  return withinSeconds(pending, { seconds, clock: run.loop.clock, signal: run.signal, onTimeout });
 }
 
 /** Ends a call in doubt that must not start again. */

@@ -4,6 +4,7 @@ import type { JsonValue } from '../../json.ts';
 import { hasSameShape, isEqualJson, isPlainObject, MAX_NESTING, toJsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { neverSignal } from '../stopping/abort.ts';
+import type { GraceOptions } from '../stopping/grace.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { Tool } from './definition/tool-types.ts';
 import type { ValidationResult } from './definition/tool-schema.ts';
@@ -90,11 +91,10 @@ function withApprovedArguments(
   const isUnjudged = checkedArgs === undefined && tool.needsApproval === undefined;
   if (isUnjudged && value === undefined && 'value' in found) return start(execution, found.value);
   // A schema that changes what the model wrote, and did not when it was approved, is of another release.
-  const isKept = checkedArgs !== undefined;
-  return after(isKept ? tool.validate(args) : found, (again): CheckedArguments => {
-    if (isKept && hasSameShape(jsonOf(again), args)) return start(execution, args);
-    return { error: outdated(tool.name, 'problem' in again ? again.problem : 'the schema changes them') };
-  });
+  if (checkedArgs === undefined) return outdated(tool, found);
+  return after(tool.validate(args), (again) =>
+    hasSameShape(jsonOf(again), args) ? start(execution, args) : outdated(tool, again),
+  );
 }
 
 /** Returns the execution with the arguments that a person approves, before the call in doubt starts again. */
@@ -138,14 +138,23 @@ export async function checkedInTime<T>(
   { subject, clock }: { readonly subject: 'arguments' | 'answer'; readonly clock: Clock },
 ): Promise<T> {
   if (!(check instanceof Promise)) return check;
-  const until = clock.now() + (tool.timeoutSeconds ?? CHECK_SECONDS) * 1000;
-  const timing = { signal: neverSignal(), until, clock, graceSeconds: 0, onTimeout: () => undefined };
-  const settled = await withinGrace<{ readonly value: T } | undefined>(
+  const seconds = tool.timeoutSeconds ?? CHECK_SECONDS;
+  const settled = await withinSeconds<{ readonly value: T } | undefined>(
     check.then((value) => ({ value })),
-    timing,
+    { seconds, clock, signal: neverSignal(), onTimeout: () => undefined },
   );
   if (settled === undefined) throw checkTooSlow(tool, subject);
   return settled.value;
+}
+
+/** Returns the result of a check, unless the signal aborts or the seconds pass before. */
+export function withinSeconds<T>(
+  check: Promise<T>,
+  limits: Pick<GraceOptions<T>, 'signal' | 'clock' | 'onTimeout'> & { readonly seconds: number | undefined },
+): Promise<T> {
+  const { seconds, ...waiting } = limits;
+  const until = seconds === undefined ? undefined : waiting.clock.now() + seconds * 1000;
+  return withinGrace(check, { ...waiting, until, graceSeconds: 0 });
 }
 
 /** The error of a check that took longer than the timeout of its tool. */
@@ -194,7 +203,8 @@ function notJson(name: string): HoldfastError {
   return new HoldfastError('TOOL_ARGUMENTS_NOT_JSON', `${message} Transform inside \`execute\`.`);
 }
 
-function outdated(name: string, why: string): HoldfastError {
+function outdated({ name }: Tool, found: Validation): CheckedArguments {
+  const why = 'problem' in found ? found.problem : 'the schema changes them';
   const message = `The approved arguments of tool "${name}" are not valid any more: ${why}. The tool was not called with them.`;
-  return new HoldfastError('TOOL_ARGUMENTS_OUTDATED', message);
+  return { error: new HoldfastError('TOOL_ARGUMENTS_OUTDATED', message) };
 }
