@@ -11,7 +11,7 @@ import type { AgentCatalog } from './agent-catalog.ts';
 import { checkAgents } from './agent-catalog.ts';
 import type { Schedule } from '../engine/engine.ts';
 import type { AgentSession } from '../session.ts';
-import type { Cache } from './session-cache.ts';
+import type { CachedSessions } from './session-cache.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from '../session-events.ts';
 import { checkHooks } from '../session-events.ts';
@@ -168,7 +168,7 @@ export interface WorkParts {
   readonly maxAttempts: number;
   readonly schedule: (session: AgentSession) => Schedule;
   /** The sessions that this process has read or saved last. */
-  readonly cache: Cache;
+  readonly cache: CachedSessions;
   /** The sessions that the runtime works on now. */
   readonly slots: WorkSlots;
 }

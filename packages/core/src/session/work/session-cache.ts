@@ -7,7 +7,7 @@ interface CachedSession {
 }
 
 /** The part of a cache that the work on sessions uses. */
-export type Cache = Pick<SessionCache, 'get' | 'put' | 'remove' | 'ownedBy'>;
+export type CachedSessions = Pick<SessionCache, 'get' | 'put' | 'remove' | 'ownedBy'>;
 
 /**
  * The sessions as the store last returned them, as bases of the next claims and loads. The store checks each base, so
@@ -34,7 +34,7 @@ export class SessionCache {
   }
 
   /** Returns the cache for the calls of one owner, which find and remove no session of another owner. */
-  ownedBy(owner: string): Cache {
+  ownedBy(owner: string): CachedSessions {
     const isOwn = (sessionId: string): boolean => this.sessions.get(sessionId)?.session.owner === owner;
     return {
       get: (sessionId) => (isOwn(sessionId) ? this.get(sessionId) : undefined),

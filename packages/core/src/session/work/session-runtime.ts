@@ -357,7 +357,7 @@ export class SessionRuntime<Context = unknown> {
 
   /**
    * Returns the schedule of a session that has a lane or a group that the engine does not know. `undefined` for another
-   * session, and for one that cannot be loaded: then the work reports the error.
+   * session, and for a session that fails to load: then the work reports the error.
    */
   private async routeTo(sessionId: string, route: AdvanceOptions['route']): Promise<AdvanceResult['next']> {
     const hasNoLane = this.parts.schedule === groupByOwner;
