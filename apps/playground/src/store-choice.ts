@@ -54,7 +54,7 @@ export async function openStorage(
   data: string,
   environment: StoreEnvironment,
 ): Promise<Storage> {
-  await mkdir(data, { recursive: true, mode: 0o700 }); // what people said is in it, whatever the store
+  await mkdir(data, { recursive: true, mode: 0o700 }); // it holds conversations and notes, with every store
   return stores[name](data, environment);
 }
 

@@ -4,7 +4,7 @@ import { fasterGrowth, repeated } from '../../../vitest.growth.ts';
 import { createOfflineModel } from '../src/offline-model.ts';
 import { slugOf } from '../src/offline/slug.ts';
 
-/** What a person types or a tool returns, however long, costs linear time. */
+/** The functions that read texts of people and tools. Their time is linear. */
 
 const model = createOfflineModel({ delayMs: 0 });
 const pieces = [

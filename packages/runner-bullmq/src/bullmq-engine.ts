@@ -55,8 +55,8 @@ export interface BullmqEngineOptions {
    */
   readonly onWarning?: ((warning: string) => void) | undefined;
   /**
-   * Receives the errors of connections, which reconnect by themselves, and `QUEUE_DAMAGED` for each job that cannot be read
-   * and was removed. Default: a warning on the console.
+   * Receives the errors of connections, which reconnect by themselves, and `QUEUE_DAMAGED` for each unreadable job, which
+   * the engine removes. Default: a warning on the console.
    */
   readonly onError?: ((error: Error) => void) | undefined;
 }

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../vitest.properties.ts';
 import { call, does, expectSound, nextStart, observe, POINTS, told } from '../../support/builders.ts';
 
-/** What a hook makes of a state in order to continue it. */
+/** The ways in which a hook changes a state so that it continues. */
 const lifts: Readonly<Record<string, (state: AgentState, at: number) => AgentState>> = {
   'waits for input': (state, at) => state.withExecutionStatus('suspended', at),
   'waits for a child': (state, at) =>
@@ -58,7 +58,7 @@ function lifting(point: HookPoint, lift: string, from: 'the stop' | 'the start',
   };
 }
 
-/** What stops an execution, and the reason with which it ends. */
+/** The ways to stop an execution, and the reason with which it ends. */
 interface Stop {
   readonly reason: StopReason;
   readonly hooks?: readonly Hook[];

@@ -78,7 +78,7 @@ const releases: fc.Arbitrary<Release> = fc.record({
   edit: inputs,
 });
 
-/** What people and rules have said, and which starts nobody has allowed. */
+/** The approvals of people, and the starts that neither a rule nor a person has allowed. */
 class Audit {
   /** The approved values, each as `id value`. */
   approved: string[] = [];
@@ -191,7 +191,7 @@ test('no call starts with a value that its rule has not allowed and nobody has a
           const waiting = await decided(state, loop, release, audit);
           const ended = await loop.run(waiting, { checkpoint: { save } });
           await save(ended);
-          // Whoever had approved after the save at which the process died has to approve again.
+          // An approval after the save at which the process died is lost: a person has to approve again.
           const last = saves[Math.min(release.dies, saves.length - 1)];
           if (last === undefined) break;
           audit.approved = [...last.approved];

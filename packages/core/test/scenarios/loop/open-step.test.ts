@@ -86,7 +86,7 @@ const asksLimits: Hook = {
   },
 };
 
-/** What happens in the last step that the limit allows, as the answers after the first step. */
+/** The events of the last step that the limit allows, as the answers after the first step. */
 const events: Readonly<
   Record<string, { readonly script: readonly ScriptedAnswer[]; readonly more?: Partial<AgentLoopOptions> }>
 > = {
