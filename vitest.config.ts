@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { projects: ['packages/*', 'apps/*', 'apps/examples/chat-*'] },
+  test: { projects: ['packages/*', 'apps/*', 'lab/*', 'tools/*', '!tools/config', 'apps/examples/chat-*'] },
 });

@@ -1,3 +1,3 @@
-import { project } from '../../vitest.base.ts';
+import { project } from '../../tools/config/vitest.base.ts';
 
 export default project('docs');

@@ -1,4 +1,4 @@
 import { mergeConfig } from 'vitest/config';
-import { project } from '../../vitest.base.ts';
+import { project } from '../../tools/config/vitest.base.ts';
 
 export default mergeConfig(project('examples'), { test: { globalSetup: 'test/pack.ts' } });

@@ -1,3 +1,3 @@
-import { library } from '../../tsup.base.ts';
+import { library } from '../../tools/config/tsup.base.ts';
 
 export default library(['src/index.ts', 'src/proxy.ts']);

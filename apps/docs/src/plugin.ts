@@ -58,7 +58,7 @@ function siteFiles(pages: Pages, api: readonly Page[]): AstroIntegration {
 
 const MARKDOWN = [
   '*.md',
-  'apps/*/*.md',
+  '{apps,lab,tools}/*/*.md',
   'apps/examples/*/*.md',
   'packages/*/*.md',
   'docs/**/*.md',

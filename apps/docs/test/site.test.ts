@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSite, dist, originOf, serveSite } from './support/built-site.ts';
-import { findChromium } from '../../../vitest.chromium.ts';
+import { findChromium } from '../../../tools/config/vitest.chromium.ts';
 
 const executablePath = findChromium();
 if (executablePath === undefined) {

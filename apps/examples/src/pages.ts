@@ -19,7 +19,7 @@ const PAGES = [
   '*.md',
   'docs/**/*.md',
   'packages/*/README.md',
-  'apps/*/README.md',
+  '{apps,lab,tools}/*/README.md',
   'apps/examples/*/README.md',
 ];
 

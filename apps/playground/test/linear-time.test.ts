@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Work } from '../../../vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../vitest.growth.ts';
+import type { Work } from '../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
 import { createOfflineModel } from '../src/offline-model.ts';
 import { slugOf } from '../src/offline/slug.ts';
 

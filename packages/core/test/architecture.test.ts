@@ -7,11 +7,11 @@ import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcr
 import { afterEach, describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const options = await extractDepcruiseOptions(join(root, '.dependency-cruiser.mjs'));
+const options = await extractDepcruiseOptions(join(root, 'tools/config/dependency-cruiser.mjs'));
 
 /** The import rules that a repository breaks, as `rule: from → to`. */
 async function brokenRules(baseDir: string): Promise<string[]> {
-  const { output } = await cruise(['packages', 'apps'], { ...options, baseDir });
+  const { output } = await cruise(['packages', 'apps', 'lab', 'tools'], { ...options, baseDir });
   if (typeof output === 'string') throw new TypeError(`Expected a result to read, got ${output}`);
   return output.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 }
@@ -58,8 +58,8 @@ describe('a tree with invalid imports', () => {
       await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@holdfast', name), 'junction');
     }
     const servers = { name: 'test-servers', exports: './src/index.ts' };
-    await write('apps/test-servers/package.json', JSON.stringify(servers));
-    await symlink(join(folder, 'apps/test-servers'), join(folder, 'node_modules/test-servers'), 'junction');
+    await write('tools/test-servers/package.json', JSON.stringify(servers));
+    await symlink(join(folder, 'tools/test-servers'), join(folder, 'node_modules/test-servers'), 'junction');
     await write('package.json', '{}');
     await write('node_modules/left-pad/package.json', '{"name":"left-pad","main":"dist/index.js"}');
     await write('node_modules/left-pad/dist/index.js', '');
@@ -91,7 +91,7 @@ describe('a tree with invalid imports', () => {
       'packages/engine-w/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/runner-z/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing'; import 'test-servers';",
-      'apps/test-servers/src/index.ts': '',
+      'tools/test-servers/src/index.ts': '',
       'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
     };
     for (const [path, line] of Object.entries(lines)) files[path] = `${files[path] ?? ''}\n${line}`;
@@ -149,7 +149,7 @@ describe('a tree with invalid imports', () => {
     [
       'servers-for-tests',
       'packages/store-y/src/index.ts',
-      "import '../../../apps/test-servers/src/index.ts';",
+      "import '../../../tools/test-servers/src/index.ts';",
     ],
     ['declared', 'packages/driver-x/src/index.ts', "import 'left-pad';"],
     ['resolvable', 'packages/driver-x/src/index.ts', "import type { A } from 'nowhere';"],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentState, hasErrorCode, HoldfastError, StateFormatError } from '@holdfast/core';
 import { roundedInteger, toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import { cases } from '../../../vitest.properties.ts';
+import { cases } from '../../../tools/config/vitest.properties.ts';
 import { expectDeeplyFrozen, jsonValues } from './support/arbitraries.ts';
 
 const runs = cases(500);

@@ -1,7 +1,7 @@
 import { parseDefinition } from '@holdfast/definitions';
 import { expect, test } from 'vitest';
-import type { Pump, Work } from '../../../vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../vitest.growth.ts';
+import type { Pump, Work } from '../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
 import { adviceForUnknown } from '../src/file-keys.ts';
 import { splitFrontMatter } from '../src/front-matter.ts';
 import { parseInstant } from '../src/parse-instant.ts';

@@ -1,7 +1,7 @@
 import { DefinitionError, parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../vitest.properties.ts';
+import { cases } from '../../../tools/config/vitest.properties.ts';
 import { problemsOf } from './problems-of.ts';
 
 const KIB = 1024;

@@ -4,7 +4,7 @@ import type { AgentDefinition } from '@holdfast/core';
 import { parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../vitest.properties.ts';
+import { cases } from '../../../tools/config/vitest.properties.ts';
 import { stringify } from 'yaml';
 
 const ODD_TEXTS = [

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { cases } from '../../../vitest.properties.ts';
+import { cases } from '../../../tools/config/vitest.properties.ts';
 import { openEngine } from './support/bullmq-harness.ts';
 
 let server: RedisServer;

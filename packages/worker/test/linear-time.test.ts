@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fasterGrowth, repeated } from '../../../vitest.growth.ts';
+import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
 import { errorFields, lineLog } from '../src/log.ts';
 
 /** A line of the log costs linear time, whatever text an error has. */

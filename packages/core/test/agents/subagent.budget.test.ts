@@ -5,7 +5,7 @@ import { manualClock, steppedClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import {
   does,
   driverOf,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { PatchedState } from '../../src/channel/patched-state.ts';
 import { StatePatchWriter } from '../../src/channel/state-patch.ts';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { busyHistories, histories, play } from '../support/arbitraries.ts';
 
 /** After a state: publish it, skip it, or begin a series at it or at the base before. */

@@ -3,7 +3,7 @@ import { AgentState, createAgentLoop, ExecutionBudget } from '@holdfast/core';
 import type { SessionTotals } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { DocumentReader } from '../../src/document.ts';
 import {
   NO_TOTALS,

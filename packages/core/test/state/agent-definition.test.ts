@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { agentDefinition, AgentSession, ExecutionBudget } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { definitions, expectDeeplyFrozen, START as T } from '../support/arbitraries.ts';
 
 const full: Required<AgentDefinition> = {

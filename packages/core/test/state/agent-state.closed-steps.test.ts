@@ -7,7 +7,7 @@ import { applyOutcome, ExecutionState, nextAction, stopSignal } from '@holdfast/
 import type { Message, ToolCallPart } from '@holdfast/core';
 import type { AssistantPart, ToolResultPart } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { busyHistories, expectRoundTrip, histories, play, START as T } from '../support/arbitraries.ts';
 import { expectPaired } from '../support/builders.ts';
 

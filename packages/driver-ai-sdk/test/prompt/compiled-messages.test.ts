@@ -15,7 +15,7 @@ import { generateText, modelMessageSchema } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { answer, quietly, request } from '../builders.ts';
 import type { History } from '../contract/cut-conversations.ts';
 import { gate, histories, leftBehind, script, tools } from '../contract/cut-conversations.ts';

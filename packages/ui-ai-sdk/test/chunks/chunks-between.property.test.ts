@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { Page } from '../support/page.ts';
 import { anyChanges, changed, firstParts, growths, withIds } from '../support/ui-arbitraries.ts';
 import type { Change } from '../support/ui-arbitraries.ts';

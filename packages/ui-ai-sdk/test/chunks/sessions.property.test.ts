@@ -3,7 +3,7 @@ import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../vitest.properties.ts';
+import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { Page } from '../support/page.ts';
 import { continuedFrom, recordedSession } from '../support/recorded-session.ts';
 import type { LiveState } from '../support/recorded-session.ts';

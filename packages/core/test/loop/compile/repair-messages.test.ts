@@ -3,7 +3,7 @@ import { List, toolMessage } from '@holdfast/core/driver';
 import type { Message, MessageCompiler, Messages } from '@holdfast/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { saidIn } from '../../support/builders.ts';
 import { expectValid, line, written } from '../../support/written.ts';
 

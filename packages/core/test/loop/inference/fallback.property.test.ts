@@ -5,7 +5,7 @@ import type { Checkpoint } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { driverOf, expectSound, nextStart, readBack } from '../../support/builders.ts';
 
 /** How one call of a model ends. */

@@ -5,7 +5,7 @@ import type { HookPoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { call, does, expectSound, nextStart, observe, POINTS, told } from '../../support/builders.ts';
 
 /** The ways in which a hook changes a state so that it continues. */

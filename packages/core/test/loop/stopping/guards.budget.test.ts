@@ -4,7 +4,7 @@ import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import {
   call,
   cameTo,

@@ -11,7 +11,7 @@ import { withDecision } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { call, does, expectSound, observe, told } from '../../support/builders.ts';
 import { resultsOf, tick } from '../../support/tool-runs.ts';
 

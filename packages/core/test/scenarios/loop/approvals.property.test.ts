@@ -6,7 +6,7 @@ import type { StandardSchema } from '@holdfast/core/driver';
 import { withDecision } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { driverOf } from '../../support/builders.ts';
 
 /** How a schema treats arguments. `count` is the number of checks before. */

@@ -3,8 +3,8 @@ import type { AgentEvent } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Pump, Work } from '../../../../../vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../../../vitest.growth.ts';
+import type { Pump, Work } from '../../../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated } from '../../../../../tools/config/vitest.growth.ts';
 import { partialsOf } from '../../../src/agents/partial-output.ts';
 import { checkJsonSchema } from '../../../src/loop/tools/definition/json-schema.ts';
 

@@ -15,7 +15,7 @@ import type { Driver } from '@holdfast/core/driver';
 import type { Checkpoint } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { driverOf, expectPaired, expectSound, saidIn, told } from '../../support/builders.ts';
 
 /** One call of a scenario: what its tool is, and how it behaves. */

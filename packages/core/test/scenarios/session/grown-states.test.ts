@@ -28,7 +28,7 @@ import type { SavePlan, SessionContent } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { planUndo } from '../../../src/session/store/content/save-plan.ts';
 import { START } from '../../support/arbitraries.ts';
 import { readBack } from '../../support/builders.ts';

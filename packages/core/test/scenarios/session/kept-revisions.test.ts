@@ -20,7 +20,7 @@ import { InferenceResponse } from '@holdfast/core/driver';
 import type { ExecutionSummary, KeptRevision, SessionTotals } from '@holdfast/core/store';
 import { manualClock, steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { NO_TOTALS, sumOfTotals } from '../../../src/session/session-totals.ts';
 import { driverOf, nextStart } from '../../support/builders.ts';
 

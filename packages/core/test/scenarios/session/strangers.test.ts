@@ -13,7 +13,7 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import type { SessionClaim } from '@holdfast/core/store';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 
 const definition = { name: 'helper' };
 const LEASE = { leaseSeconds: 600 };

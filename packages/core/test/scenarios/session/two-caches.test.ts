@@ -18,7 +18,7 @@ import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { does } from '../../support/builders.ts';
 import { WatchedBackend } from '../../support/watched-backend.ts';
 

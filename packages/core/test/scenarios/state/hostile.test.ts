@@ -5,7 +5,7 @@ import { AgentState, AgentStep, StateFormatError, ToolExecution, userMessage } f
 import { InferenceResponse } from '@holdfast/core/driver';
 import { isTerminal, snapshotVersion, stopSignal } from '@holdfast/core/engine';
 import type { ExecutionStatus } from '@holdfast/core';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import {
   expectDeeplyFrozen,
   expectRoundTrip,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { AgentState, AgentStep } from '@holdfast/core';
 import { AgentContext, ExecutionState, isTerminal, Metadata, StepExecution } from '@holdfast/core/engine';
 import type { ToolOutcomeType } from '@holdfast/core/engine';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import {
   expectDeeplyFrozen,
   expectRoundTrip,

@@ -4,7 +4,7 @@ import type { InboxItem } from '@holdfast/core/store';
 import { manualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 
 const LEASE = { workerId: 'worker', leaseSeconds: 60 };
 const LIMIT = 130;

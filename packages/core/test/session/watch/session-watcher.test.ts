@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { expectedResponse } from '../../../src/channel/partial-response.ts';
 import { SessionPublisher } from '../../../src/channel/session-publisher.ts';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import type { Move } from '../../support/arbitraries.ts';
 import { anyMove, applyMove, busyHistories, START } from '../../support/arbitraries.ts';
 import { FaultyChannel } from '../../support/faulty-channel.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { knownSize } from '../../../src/session/store/content/save-plan.ts';
 import { SessionCache } from '../../../src/session/work/session-cache.ts';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { START } from '../../support/arbitraries.ts';
 
 /** A session as a store answers it, with so much text in it. */

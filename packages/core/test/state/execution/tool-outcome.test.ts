@@ -6,7 +6,7 @@ import { InferenceResponse } from '@holdfast/core/driver';
 import { OUTCOME_RULES } from '@holdfast/core/engine';
 import type { ToolOutcome } from '@holdfast/core';
 import type { ToolOutcomeType } from '@holdfast/core/engine';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { expectDeeplyFrozen, outcomes, START as T } from '../../support/arbitraries.ts';
 import { addCall, endedBy, throughText } from '../../support/step-parts.ts';
 

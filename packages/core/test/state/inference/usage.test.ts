@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Usage } from '@holdfast/core';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { expectDeeplyFrozen, usages } from '../../support/arbitraries.ts';
 import { throughText } from '../../support/step-parts.ts';
 

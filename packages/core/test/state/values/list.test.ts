@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { List } from '@holdfast/core/driver';
-import { cases } from '../../../../../vitest.properties.ts';
+import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { expectDeeplyFrozen } from '../../support/arbitraries.ts';
 
 const runs = cases(200);

@@ -5,7 +5,7 @@ import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../../../vitest.properties.ts';
+import { cases } from '../../../../../../tools/config/vitest.properties.ts';
 import { histories, play, START } from '../../../support/arbitraries.ts';
 import { does, scriptedLoop, told } from '../../../support/builders.ts';
 

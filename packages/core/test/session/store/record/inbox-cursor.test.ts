@@ -10,7 +10,7 @@ import {
   withoutItems,
 } from '../../../../src/session/store/record/inbox-cursor.ts';
 import type { InboxCursor } from '../../../../src/session/store/record/inbox-cursor.ts';
-import { cases } from '../../../../../../vitest.properties.ts';
+import { cases } from '../../../../../../tools/config/vitest.properties.ts';
 
 /** One item comes in, or these are used. */
 type Move = 'in' | readonly number[];

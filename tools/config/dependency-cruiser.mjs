@@ -83,8 +83,12 @@ export default {
     forbidden(
       'packages-by-name',
       'A package is imported by its name, not by a path into its folder.',
-      { path: '^(packages|apps(?:/examples(?=/chat-))?)/([^/]+)/' },
-      { path: '^(?:packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+      { path: '^(packages|lab|tools|apps(?:/examples(?=/chat-))?)/([^/]+)/' },
+      {
+        path: '^(?:packages|apps|lab|tools)/',
+        pathNot: ['^$1/$2/', '^tools/config/'],
+        dependencyTypes: ['local'],
+      },
     ),
     forbidden(
       'adapters-apart',
@@ -108,13 +112,13 @@ export default {
       'packages-below-apps',
       'Nothing imports an app. Tests start their servers with one.',
       { path: '^packages/' },
-      { path: '^apps/', pathNot: '^apps/test-servers/' },
+      { path: '^(?:apps|lab|tools)/', pathNot: '^tools/(?:config|test-servers)/' },
     ),
     forbidden(
       'servers-for-tests',
       'What is published starts no server of a test.',
       { path: '^packages/[^/]+/src/' },
-      { path: '^apps/test-servers/' },
+      { path: '^tools/test-servers/' },
     ),
     forbidden(
       'declared',
@@ -129,7 +133,7 @@ export default {
     doNotFollow: { path: 'node_modules' },
     exclude: {
       path: [
-        '^(?:packages|apps)/[^/]+/(?:dist|temp|\\.astro)/',
+        '^(?:packages|apps|lab|tools)/[^/]+/(?:dist|temp|\\.astro)/',
         '^apps/examples/chat-[^/]+/(?:dist|\\.next)/',
       ],
     },

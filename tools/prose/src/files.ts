@@ -11,8 +11,8 @@ import { sentencesOfTypeScript } from './typescript.ts';
 const repository = join(import.meta.dirname, '../../..');
 const MAX_WORDS = 30;
 const SHORT_SENTENCES = ['README.md', 'docs/guide/*.md'];
-const CHECKED = ['**/*.md', 'packages/*/src/**', 'apps/*/src/**', 'apps/examples/*/src/**'];
-const UNCHECKED = ['CODE_OF_CONDUCT.md', '**/CHANGELOG.md', 'packages/*/etc/**', 'apps/prose/src/habits.ts'];
+const CHECKED = ['**/*.md', 'packages/*/src/**', '{apps,lab,tools}/*/src/**', 'apps/examples/*/src/**'];
+const UNCHECKED = ['CODE_OF_CONDUCT.md', '**/CHANGELOG.md', 'packages/*/etc/**', 'tools/prose/src/habits.ts'];
 
 const fits = (path: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => matchesGlob(path, pattern));

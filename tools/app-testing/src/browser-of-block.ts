@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { findChromium } from '../../../vitest.chromium.ts';
+import { findChromium } from '../../config/vitest.chromium.ts';
 import { launchBrowser } from './browser.ts';
 
 const executable = findChromium();

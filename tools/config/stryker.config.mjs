@@ -2,10 +2,10 @@
 export default {
   plugins: ['@stryker-mutator/vitest-runner'],
   testRunner: 'vitest',
-  vitest: { configFile: 'vitest.stryker.config.ts' },
+  vitest: { configFile: 'tools/config/vitest.stryker.config.ts' },
   coverageAnalysis: 'perTest',
   mutate: ['packages/core/src/state/**/*.ts'],
-  ignorePatterns: ['**/dist', '**/temp', '.turbo', 'apps', 'docs', 'reports', '.holdfast'],
+  ignorePatterns: ['**/dist', '**/temp', '.turbo', 'apps', 'lab', 'docs', 'reports', '.holdfast'],
   concurrency: 2,
   // A runner of Vitest grows slower with every mutant, and several times as slow over a full run.
   maxTestRunnerReuse: 25,

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineProject } from 'vitest/config';
 
 const source = '@holdfast/source';
-const compileCache = fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 interface ProjectOptions {
   /**

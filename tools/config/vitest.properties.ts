@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
@@ -30,7 +30,7 @@ function report(details: fc.RunDetails<unknown>): void {
 
 function replayOf({ seed, counterexamplePath }: fc.RunDetails<unknown>): string {
   const { testPath = '', currentTestName = '' } = expect.getState();
-  const file = relative(import.meta.dirname, testPath);
+  const file = relative(join(import.meta.dirname, '../..'), testPath);
   const name = currentTestName.replaceAll(' > ', ' ').replaceAll(/[^\w ,:-]/gu, '.');
   return `Try it again: SEED=${seed} SEED_PATH=${counterexamplePath ?? ''} pnpm test ${file} -t "${name}"`;
 }

@@ -17,9 +17,9 @@ let copy: string;
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'holdfast-new-package-'));
   const settings = [
-    'tsconfig.base.json',
-    'tsup.base.ts',
-    'vitest.base.ts',
+    'tools/config/tsconfig.base.json',
+    'tools/config/tsup.base.ts',
+    'tools/config/vitest.base.ts',
     '.oxlintrc.json',
     '.oxfmtrc.json',
   ];

@@ -1,0 +1,3 @@
+import { project } from '../../tools/config/vitest.base.ts';
+
+export default project('providers');
