@@ -1,10 +1,8 @@
 import { rmSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Application } from 'typedoc';
-import type { ProjectReflection, TypeDocOptions } from 'typedoc';
+import { Application, type ProjectReflection, type TypeDocOptions } from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
-import { createPage, inOrder } from './pages.ts';
-import type { Page } from './pages.ts';
+import { createPage, inOrder, type Page } from './pages.ts';
 import { app, github, publicEntries, repository } from './repository.ts';
 
 const folder = join(app, 'temp/api');

@@ -2,8 +2,7 @@ import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, wr
 import { dirname, join, relative } from 'node:path';
 import { githubUrl, pageUrl, resolveLink, withLinks } from './links.ts';
 import type { Reference } from './markdown.ts';
-import { isGenerated } from './pages.ts';
-import type { Page, Pages } from './pages.ts';
+import { isGenerated, type Page, type Pages } from './pages.ts';
 import { app, github, repository } from './repository.ts';
 
 const content = join(app, 'src/content');

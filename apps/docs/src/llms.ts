@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fragment, githubUrl, resolveLink, withLinks } from './links.ts';
-import { isGenerated } from './pages.ts';
-import type { Page, Pages } from './pages.ts';
+import { isGenerated, type Page, type Pages } from './pages.ts';
 import type { Section } from './sections.ts';
 
 /** Writes each page as Markdown beside its HTML, `llms.txt`, and `llms-full.txt` without reference of the API and decisions. */

@@ -1,6 +1,5 @@
 import { basename, dirname } from 'node:path/posix';
-import { parseMarkdown } from './markdown.ts';
-import type { ParsedMarkdown } from './markdown.ts';
+import { parseMarkdown, type ParsedMarkdown } from './markdown.ts';
 import { markdownFiles, readText } from './repository.ts';
 
 /** A page of the site. */

@@ -7,8 +7,7 @@ import { deadBuiltLinks } from './built-links.ts';
 import { writeContent } from './content.ts';
 import { deadLinks } from './links.ts';
 import { writeLlmsFiles } from './llms.ts';
-import { byPath, createPage, repositoryPages } from './pages.ts';
-import type { Page, Pages } from './pages.ts';
+import { byPath, createPage, repositoryPages, type Page, type Pages } from './pages.ts';
 import { markdownFiles, readText, repository } from './repository.ts';
 import { sectionsOf } from './sections.ts';
 

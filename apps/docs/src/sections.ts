@@ -1,7 +1,6 @@
 import { resolveLink } from './links.ts';
 import { listedLinks } from './markdown.ts';
-import { byPath } from './pages.ts';
-import type { Page } from './pages.ts';
+import { byPath, type Page } from './pages.ts';
 
 /** Pages under a title, in the order of reading. Pages of the guide have the title and the summary that its list gives them. */
 export interface Section {

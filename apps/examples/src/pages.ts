@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Block } from './blocks.ts';
-import { blocksOf, fileNameOf, fileTextOf } from './blocks.ts';
+import { blocksOf, fileNameOf, fileTextOf, type Block } from './blocks.ts';
 
 export const app = join(import.meta.dirname, '..');
 export const repository = join(app, '../..');

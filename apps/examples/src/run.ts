@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import type { Block } from './blocks.ts';
-import { fileNameOf, outputOf } from './blocks.ts';
+import { fileNameOf, outputOf, type Block } from './blocks.ts';
 
 /** A program that never ends is stopped. */
 const TIMEOUT = 60_000;

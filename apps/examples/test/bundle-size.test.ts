@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Metafile } from 'esbuild';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
 import { fileNameOf, isProgram } from '../src/blocks.ts';
 import { allPages } from '../src/pages.ts';

@@ -1,9 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Block } from '../src/blocks.ts';
-import { isProgram, outputOf } from '../src/blocks.ts';
-import type { Page } from '../src/pages.ts';
-import { allPages } from '../src/pages.ts';
+import { isProgram, outputOf, type Block } from '../src/blocks.ts';
+import { allPages, type Page } from '../src/pages.ts';
 import { createProject } from '../src/project.ts';
 import { printedBy } from '../src/run.ts';
 import { typeErrors } from '../src/type-check.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { agentDefinition, createAgentLoop } from '@holdfast/core';
-import type { AgentDefinition, AgentLoop } from '@holdfast/core';
+import { agentDefinition, createAgentLoop, type AgentDefinition, type AgentLoop } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import type { Settings } from './command-line.ts';
 import type { ModelChoice } from './model-choice.ts';

@@ -1,5 +1,4 @@
-import { tokenize } from './arithmetic-tokens.ts';
-import type { Sign, Token } from './arithmetic-tokens.ts';
+import { tokenize, type Sign, type Token } from './arithmetic-tokens.ts';
 
 const longestExpression = 1000;
 const deepestParentheses = 100;

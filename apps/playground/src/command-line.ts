@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { STORE_NAMES } from './store-choice.ts';
-import type { StoreEnvironment, StoreName } from './store-choice.ts';
+import { STORE_NAMES, type StoreEnvironment, type StoreName } from './store-choice.ts';
 import { errorText } from './error-text.ts';
 
 /** The settings of every command. */

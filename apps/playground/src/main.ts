@@ -1,5 +1,4 @@
-import { helpText, readCommand, UsageError } from './command-line.ts';
-import type { Command } from './command-line.ts';
+import { helpText, readCommand, UsageError, type Command } from './command-line.ts';
 import { errorText } from './error-text.ts';
 import { printable } from './invisible.ts';
 

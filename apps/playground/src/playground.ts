@@ -1,12 +1,9 @@
-import { SessionRuntime } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
+import { SessionRuntime, type AgentSession } from '@holdfast/core';
 import { agentLoop, definition } from './agent.ts';
 import type { Settings } from './command-line.ts';
-import { chooseModel } from './model-choice.ts';
-import type { ModelChoice } from './model-choice.ts';
+import { chooseModel, type ModelChoice } from './model-choice.ts';
 import { FORK_LABEL, titleOf } from './view/session-summary.ts';
-import { openStorage } from './store-choice.ts';
-import type { Storage, StoreName } from './store-choice.ts';
+import { openStorage, type Storage, type StoreName } from './store-choice.ts';
 
 /** The agent, its sessions and its model, for the page and the terminal. */
 export interface Playground extends Storage {

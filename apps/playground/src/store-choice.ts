@@ -6,10 +6,8 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { MemorySessionStore } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { SessionChannel } from '@holdfast/core/channel';
+import { MemorySessionStore, type SessionStore } from '@holdfast/core';
+import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import { DynamoDbSessionChannel, DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionChannel, SqliteSessionStore } from '@holdfast/store-sqlite';

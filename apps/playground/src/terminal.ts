@@ -6,14 +6,13 @@ import {
   resume,
   RunAbort,
   sendMessage,
+  type AgentState,
+  type SessionAction,
 } from '@holdfast/core';
-import type { AgentState, SessionAction } from '@holdfast/core';
 import { definition } from './agent.ts';
-import type { Command } from './command-line.ts';
-import { UsageError } from './command-line.ts';
+import { UsageError, type Command } from './command-line.ts';
 import { printable } from './invisible.ts';
-import { openPlayground, patience } from './playground.ts';
-import type { Playground } from './playground.ts';
+import { openPlayground, patience, type Playground } from './playground.ts';
 
 type Prompt = Extract<Command, { type: 'prompt' }>;
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Work } from '../../../tools/config/vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated, type Work } from '../../../tools/config/vitest.growth.ts';
 import { createOfflineModel } from '../src/offline-model.ts';
 import { slugOf } from '../src/offline/slug.ts';
 

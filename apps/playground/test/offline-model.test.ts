@@ -1,6 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { generateText, isStepCount, streamText, tool } from 'ai';
-import type { ModelMessage } from 'ai';
+import { generateText, isStepCount, streamText, tool, type ModelMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { evaluate } from '../src/arithmetic.ts';

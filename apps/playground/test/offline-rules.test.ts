@@ -1,7 +1,17 @@
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { allTools, ask, assistant, called, json, notes, offer, user } from './offline-prompts.ts';
-import type { Call, Options } from './offline-prompts.ts';
+import {
+  allTools,
+  ask,
+  assistant,
+  called,
+  json,
+  notes,
+  offer,
+  user,
+  type Call,
+  type Options,
+} from './offline-prompts.ts';
 
 function calculator(expression: string): Call {
   return ['calculator', { expression }];

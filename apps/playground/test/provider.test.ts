@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
-import { describe, expect, test } from 'vitest';
-import type { TestContext } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
 import { dataFolder, run } from './support/playground-process.ts';
 
 type OnTestFinished = TestContext['onTestFinished'];

@@ -1,13 +1,10 @@
 import { AgentSession, AgentState, AgentStep, userMessage } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
-import type { Timing } from './measure.ts';
-import { compare } from './measure.ts';
-import type { Row } from './report.ts';
-import { reportRows, rowOf } from './report.ts';
+import { compare, type Timing } from './measure.ts';
+import { reportRows, rowOf, type Row } from './report.ts';
 import { stateAfter, stateOf } from './states.ts';
-import type { TargetName } from './targets.ts';
-import { targetRow } from './targets.ts';
+import { targetRow, type TargetName } from './targets.ts';
 
 const SIZES = [10, 10_000] as const;
 

@@ -1,5 +1,4 @@
-import type { Row } from './report.ts';
-import { inUnit, isReached, reportTable, rowOf, targetCell } from './report.ts';
+import { inUnit, isReached, reportTable, rowOf, targetCell, type Row } from './report.ts';
 
 /** The target of a measured number. */
 interface Target {

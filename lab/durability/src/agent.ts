@@ -1,11 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAgentLoop, systemClock, textOf, tool, toolFor } from '@holdfast/core';
-import type { AgentLoop, AgentState, Clock, Hook, JsonObject, Tool, ToolContext } from '@holdfast/core';
+import {
+  createAgentLoop,
+  systemClock,
+  textOf,
+  tool,
+  toolFor,
+  type AgentLoop,
+  type AgentState,
+  type Clock,
+  type Hook,
+  type JsonObject,
+  type Tool,
+  type ToolContext,
+} from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
-import type { Outage, Provider } from './provider.ts';
-import { FALLBACK_MODEL, OWN_MODEL, PRICES } from './provider.ts';
+import { FALLBACK_MODEL, OWN_MODEL, PRICES, type Outage, type Provider } from './provider.ts';
 
 /** The kinds of tools: by their effect, or by their further members. */
 export const KINDS = ['readOnly', 'idempotent', 'once', 'ask', 'reconcile', 'approval', 'answer'] as const;

@@ -1,7 +1,6 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { Clock, SessionStore } from '@holdfast/core';
+import { createAgentLoop, SessionRuntime, tool, type Clock, type SessionStore } from '@holdfast/core';
 import type { InferenceRetryOptions } from '@holdfast/core/driver';
-import { createAgentLoop, SessionRuntime, tool } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 
 export const OWN_MODEL = 'gpt-5';

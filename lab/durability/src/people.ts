@@ -1,5 +1,12 @@
-import { hasErrorCode, pendingApprovals, pendingQuestions, retry } from '@holdfast/core';
-import type { InboxContent, SessionRuntime, SessionStore } from '@holdfast/core';
+import {
+  hasErrorCode,
+  pendingApprovals,
+  pendingQuestions,
+  retry,
+  type InboxContent,
+  type SessionRuntime,
+  type SessionStore,
+} from '@holdfast/core';
 import { answerTo } from './agent.ts';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';

@@ -1,9 +1,20 @@
 // A worker that meets a session which kills its process. With ISOLATED it is the process for suspect sessions.
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAgentLoop, InProcessEngine, SessionRuntime, textOf, tool } from '@holdfast/core';
-import type { AgentLoop } from '@holdfast/core';
-import type { Advance, ServeOptions } from '@holdfast/core/engine';
-import { IsolatedProcess, serveIsolated, sweep } from '@holdfast/core/engine';
+import {
+  createAgentLoop,
+  InProcessEngine,
+  SessionRuntime,
+  textOf,
+  tool,
+  type AgentLoop,
+} from '@holdfast/core';
+import {
+  IsolatedProcess,
+  serveIsolated,
+  sweep,
+  type Advance,
+  type ServeOptions,
+} from '@holdfast/core/engine';
 import { openQueue } from './engine/queue.ts';
 import { serveQueue } from './engine/serve-queue.ts';
 import { Journal } from './journal.ts';

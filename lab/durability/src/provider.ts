@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Clock } from '@holdfast/core';
-import { systemClock } from '@holdfast/core';
-import type { DriverErrorKind } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
+import { systemClock, type Clock } from '@holdfast/core';
+import { DriverError, type DriverErrorKind } from '@holdfast/core/driver';
 import type { Entry, Journal } from './journal.ts';
 
 /**

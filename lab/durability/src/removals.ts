@@ -1,5 +1,10 @@
-import { hasErrorCode } from '@holdfast/core';
-import type { AgentLoop, AgentState, SessionConflictError, SessionStore } from '@holdfast/core';
+import {
+  hasErrorCode,
+  type AgentLoop,
+  type AgentState,
+  type SessionConflictError,
+  type SessionStore,
+} from '@holdfast/core';
 import type { Checkpoint } from '@holdfast/core/engine';
 import type { Account } from './agent.ts';
 import { overriding } from './watched-store.ts';

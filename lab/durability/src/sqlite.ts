@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { SessionStore } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase } from '@holdfast/store-sqlite';
+import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 
 /** As long as a frozen process may hold the file. */
 const BUSY_MILLISECONDS = 30_000;

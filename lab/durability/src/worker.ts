@@ -3,13 +3,18 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { approve, InProcessEngine, sendMessage, SessionRuntime } from '@holdfast/core';
-import { PollingEngine, sweep } from '@holdfast/core/engine';
-import type { ExecutionEngine } from '@holdfast/core/engine';
-import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
+import {
+  approve,
+  InProcessEngine,
+  sendMessage,
+  SessionRuntime,
+  type AgentLoop,
+  type AgentSession,
+  type SessionStore,
+} from '@holdfast/core';
+import { PollingEngine, sweep, type ExecutionEngine } from '@holdfast/core/engine';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
-import { payer, planOf } from './agent.ts';
-import type { Account } from './agent.ts';
+import { payer, planOf, type Account } from './agent.ts';
 import { parent } from './engine/parent.ts';
 import { openQueue } from './engine/queue.ts';
 import { rest } from './engine/rest.ts';
@@ -18,8 +23,7 @@ import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { People } from './people.ts';
 import { jumpingClock, Provider } from './provider.ts';
-import { loopWithout, storeWithout } from './removals.ts';
-import type { Protection } from './removals.ts';
+import { loopWithout, storeWithout, type Protection } from './removals.ts';
 import { STORES } from './stores.ts';
 import { midWrite, watched } from './watched-store.ts';
 

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent, SessionRuntime } from '@holdfast/core';
-import { sendMessage, systemClock } from '@holdfast/core';
+import { sendMessage, systemClock, type AgentEvent, type SessionRuntime } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { httpRuntime } from '../src/http-agent.ts';

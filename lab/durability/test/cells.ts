@@ -1,12 +1,9 @@
 import type { AgentSession } from '@holdfast/core';
-import { KINDS } from '../src/agent.ts';
-import type { Kind, Plan } from '../src/agent.ts';
-import { PLACES } from '../src/faults.ts';
-import type { Place } from '../src/faults.ts';
+import { KINDS, type Kind, type Plan } from '../src/agent.ts';
+import { PLACES, type Place } from '../src/faults.ts';
 import type { Entry } from '../src/journal.ts';
 import type { Treatment } from './judge.ts';
-import type { Outage } from '../src/provider.ts';
-import { OUTAGES } from '../src/provider.ts';
+import { OUTAGES, type Outage } from '../src/provider.ts';
 import type { World } from './world.ts';
 
 /** How many steps there are, with how many calls each. */

@@ -1,5 +1,4 @@
-import type { AgentSession, Message } from '@holdfast/core';
-import { Usage } from '@holdfast/core';
+import { Usage, type AgentSession, type Message } from '@holdfast/core';
 import type { Entry } from '../src/journal.ts';
 import { FALLBACK_MODEL, OWN_MODEL, PRICES } from '../src/provider.ts';
 

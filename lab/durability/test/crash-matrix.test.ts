@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultText } from '../src/faults.ts';
-import type { Place } from '../src/faults.ts';
-import { baselineOf, cellsOf, combinations, placesOf, scopeOf, table, turnsIn } from './cells.ts';
-import type { Baseline, Cell, Death } from './cells.ts';
+import { faultText, type Place } from '../src/faults.ts';
+import {
+  baselineOf,
+  cellsOf,
+  combinations,
+  placesOf,
+  scopeOf,
+  table,
+  turnsIn,
+  type Baseline,
+  type Cell,
+  type Death,
+} from './cells.ts';
 import { problemsOf } from './checks.ts';
-import { judge } from './judge.ts';
-import type { Treatment } from './judge.ts';
+import { judge, type Treatment } from './judge.ts';
 import { TESTED_STORES } from './servers.ts';
 import { forEachOf, World } from './world.ts';
 

@@ -1,14 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AgentLoop, ListedSession, SessionQuery, SessionStore } from '@holdfast/core';
-import { createAgentLoop, InProcessEngine, retry, SessionRuntime } from '@holdfast/core';
+import {
+  createAgentLoop,
+  InProcessEngine,
+  retry,
+  SessionRuntime,
+  type AgentLoop,
+  type ListedSession,
+  type SessionQuery,
+  type SessionStore,
+} from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
-import type { EngineWorker } from '@holdfast/core/engine';
-import { sweep } from '@holdfast/core/engine';
+import { sweep, type EngineWorker } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
-import type { NewLocation } from './servers.ts';
-import { serverOfBlock, TESTED_STORES } from './servers.ts';
+import { serverOfBlock, TESTED_STORES, type NewLocation } from './servers.ts';
 import { forEachOf, World } from './world.ts';
 
 const DAY = 86_400_000;

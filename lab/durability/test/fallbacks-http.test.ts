@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentState } from '@holdfast/core';
-import { sendMessage } from '@holdfast/core';
+import { sendMessage, type AgentState } from '@holdfast/core';
 import { manualClock } from '@holdfast/core/testing';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { FALLBACK_MODEL, HTTP_PRICES, httpRuntime, OWN_MODEL } from '../src/http-agent.ts';
-import type { ProviderServer } from './provider-server.ts';
-import { DONE, PAY, refusal, startProvider, USAGE } from './provider-server.ts';
+import { DONE, PAY, refusal, startProvider, USAGE, type ProviderServer } from './provider-server.ts';
 
 const MODELS = [OWN_MODEL, OWN_MODEL, FALLBACK_MODEL, FALLBACK_MODEL, OWN_MODEL];
 let folder: string;

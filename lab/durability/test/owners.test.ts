@@ -1,8 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentSession, createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import {
+  AgentSession,
+  createAgentLoop,
+  hasErrorCode,
+  SessionRuntime,
+  type SessionStore,
+} from '@holdfast/core';
 import type { ClaimedSession } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -4,8 +4,7 @@ import { until } from 'test-servers';
 import { describe, expect, inject, test } from 'vitest';
 import type { Entry } from '../src/journal.ts';
 import { randomFrom } from './random.ts';
-import { TESTED_STORES } from './servers.ts';
-import type { TestedStore } from './servers.ts';
+import { TESTED_STORES, type TestedStore } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
 

@@ -1,5 +1,4 @@
-import type { FixtureResponse } from '@copilotkit/aimock';
-import { LLMock } from '@copilotkit/aimock';
+import { LLMock, type FixtureResponse } from '@copilotkit/aimock';
 
 /** A provider over HTTP. It sends its replies in order. */
 export interface ProviderServer {

@@ -3,8 +3,7 @@ import { until } from 'test-servers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { faultText } from '../src/faults.ts';
 import { historyProblems, problemsOf } from './checks.ts';
-import { TESTED_STORES } from './servers.ts';
-import type { NewLocation } from './servers.ts';
+import { TESTED_STORES, type NewLocation } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { isFrozen, World } from './world.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { textOf } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../src/agent.ts';
-import type { Plan } from '../src/agent.ts';
+import { KINDS, type Plan } from '../src/agent.ts';
 import { OUTAGES } from '../src/provider.ts';
 import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { changed, isIdle, repeated } from './endings.ts';

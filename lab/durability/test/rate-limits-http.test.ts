@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent } from '@holdfast/core';
-import { sendMessage } from '@holdfast/core';
+import { sendMessage, type AgentEvent } from '@holdfast/core';
 import type { InferenceRetryOptions } from '@holdfast/core/driver';
 import { manualClock } from '@holdfast/core/testing';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpRuntimeParts } from '../src/http-agent.ts';
-import { httpRuntime } from '../src/http-agent.ts';
+import { httpRuntime, type HttpRuntimeParts } from '../src/http-agent.ts';
 import { DONE, PAY, refusal, startProvider } from './provider-server.ts';
 
 /** A runtime for each process, on one file. The tool of all counts in `payments`. */

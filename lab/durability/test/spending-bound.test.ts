@@ -5,8 +5,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest';
 import type { SpendingLedger } from '@holdfast/core/spending';
 import { LEDGERS } from '../src/spending-ledgers.ts';
 import type { SpendingLine, SpendingPlan } from '../src/spending-worker.ts';
-import { serverOfBlock, TESTED_STORES } from './servers.ts';
-import type { TestedStore } from './servers.ts';
+import { serverOfBlock, TESTED_STORES, type TestedStore } from './servers.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);

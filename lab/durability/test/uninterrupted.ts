@@ -6,10 +6,9 @@ import {
   pendingQuestions,
   resume,
   SessionRuntime,
+  type AgentSession,
 } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
-import { answerTo, payer } from '../src/agent.ts';
-import type { Plan } from '../src/agent.ts';
+import { answerTo, payer, type Plan } from '../src/agent.ts';
 import { Faults } from '../src/faults.ts';
 import { Journal } from '../src/journal.ts';
 

@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SessionRuntime } from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import { SessionRuntime, type AgentSession, type SessionStore } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { Plan } from '../src/agent.ts';
 import type { ParentPlan } from '../src/engine/parent.ts';
@@ -13,8 +12,7 @@ import { People } from '../src/people.ts';
 import type { PoisonPlan } from '../src/poison-worker.ts';
 import { STORES } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
-import type { Ended, WorkerInit } from './worker-process.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { WorkerProcess, type Ended, type WorkerInit } from './worker-process.ts';
 
 /** The store, the journal and the queue that all processes of a world share. */
 type WorldInit = Pick<WorkerInit, 'store' | 'location' | 'journal' | 'queue'>;

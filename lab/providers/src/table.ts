@@ -1,10 +1,8 @@
-import type { NotedDifference } from './differences.ts';
-import { differences, notedFor } from './differences.ts';
+import { differences, notedFor, type NotedDifference } from './differences.ts';
 import { providers } from './providers/index.ts';
 import { scenarios } from './scenarios/index.ts';
 import { MODES } from './runs/outcome.ts';
-import type { Scenario } from './scenarios/scenario.ts';
-import { isSupported } from './scenarios/scenario.ts';
+import { isSupported, type Scenario } from './scenarios/scenario.ts';
 import type { Provider } from './wire.ts';
 
 /** Where the table stands in the README of the driver. */

@@ -1,5 +1,4 @@
-import type { FixtureResponse } from '@copilotkit/aimock';
-import { LLMock } from '@copilotkit/aimock';
+import { LLMock, type FixtureResponse } from '@copilotkit/aimock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openAiChat, openAiCompatible, openAiResponses } from '../src/providers/openai-family.ts';
 import { runHeld, takeStepHere } from '../src/runs/held-run.ts';

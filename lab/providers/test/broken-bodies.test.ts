@@ -3,8 +3,7 @@ import { providers } from '../src/providers/index.ts';
 import { firstState, loopOf, withTurn } from '../src/runs/held-run.ts';
 import { callAndText } from '../src/scenarios/index.ts';
 import { answersOf } from '../src/scenarios/scenario.ts';
-import type { Break } from '../src/server.ts';
-import { inOrder, ProviderServer } from '../src/server.ts';
+import { inOrder, ProviderServer, type Break } from '../src/server.ts';
 import type { WireResponse } from '../src/wire.ts';
 
 /** The body of an answer without a stream breaks in its middle: the loop repeats the call. */

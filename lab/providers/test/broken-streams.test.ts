@@ -3,13 +3,11 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { IS_LONG } from '../src/effort.ts';
 import { providers } from '../src/providers/index.ts';
-import type { BrokenRun } from '../src/runs/broken-run.ts';
-import { BrokenStream } from '../src/runs/broken-run.ts';
+import { BrokenStream, type BrokenRun } from '../src/runs/broken-run.ts';
 import { factsOf, withTurn } from '../src/runs/held-run.ts';
 import { callAndText, scenarios } from '../src/scenarios/index.ts';
 import { answersOf, isSupported } from '../src/scenarios/scenario.ts';
-import type { Break } from '../src/server.ts';
-import { ProviderServer } from '../src/server.ts';
+import { ProviderServer, type Break } from '../src/server.ts';
 import type { WireFailure } from '../src/wire.ts';
 
 /**

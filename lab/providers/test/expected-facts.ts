@@ -1,5 +1,4 @@
-import type { Scenario } from '../src/scenarios/scenario.ts';
-import { answersOf } from '../src/scenarios/scenario.ts';
+import { answersOf, type Scenario } from '../src/scenarios/scenario.ts';
 import type { Answer, Feature } from '../src/wire.ts';
 import type { StepFacts } from '../src/runs/outcome.ts';
 import { expect } from 'vitest';

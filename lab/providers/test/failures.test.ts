@@ -1,11 +1,9 @@
 import { userMessage } from '@holdfast/core';
-import type { DriverError, InferenceOptions } from '@holdfast/core/driver';
-import { List } from '@holdfast/core/driver';
+import { List, type DriverError, type InferenceOptions } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { providers } from '../src/providers/index.ts';
-import type { ScriptedResponse } from '../src/server.ts';
-import { inOrder, ProviderServer } from '../src/server.ts';
+import { inOrder, ProviderServer, type ScriptedResponse } from '../src/server.ts';
 import type { Answer, Provider, WireFailure, WireResponse } from '../src/wire.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { runCase } from './case-run.ts';
-import type { CaseRun } from './case-run.ts';
+import { runCase, type CaseRun } from './case-run.ts';
 import { DEFAULT_LIMIT_SECONDS } from './harness.ts';
 
 /** A case as a test, ready for a test runner. */

@@ -1,5 +1,4 @@
-import { mustBe } from '@holdfast/core/engine';
-import type { OptionChecks } from '@holdfast/core/engine';
+import { mustBe, type OptionChecks } from '@holdfast/core/engine';
 
 /** A created store, driver or engine can be closed. */
 export interface Closable {

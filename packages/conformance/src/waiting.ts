@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { mustBe } from '@holdfast/core/engine';
-import type { OptionChecks } from '@holdfast/core/engine';
+import { mustBe, type OptionChecks } from '@holdfast/core/engine';
 
 /** The abilities of a harness that say how long its cases wait. */
 export interface WaitTimes {

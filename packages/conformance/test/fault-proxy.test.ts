@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { FaultProxy } from '@holdfast/conformance/proxy';
-import type { WireProtocol } from '@holdfast/conformance/proxy';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { FaultProxy, type WireProtocol } from '@holdfast/conformance/proxy';
 import { afterEach, expect, test } from 'vitest';
 
 const closings: (() => unknown)[] = [];

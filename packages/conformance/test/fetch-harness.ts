@@ -1,5 +1,4 @@
-import { REFUSALS } from '@holdfast/conformance';
-import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
+import { REFUSALS, type CreateDriver, type DriverAbilities } from '@holdfast/conformance';
 import type { FetchDefect } from './openai/fetch-defects.ts';
 import { fetchDriver } from './openai/fetch-driver.ts';
 import type { OpenAiServer } from './openai/openai-server.ts';

@@ -1,5 +1,4 @@
-import { engineTests } from '@holdfast/conformance';
-import type { CreateEngine } from '@holdfast/conformance';
+import { engineTests, type CreateEngine } from '@holdfast/conformance';
 import { InProcessEngine } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 

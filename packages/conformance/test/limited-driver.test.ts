@@ -1,6 +1,5 @@
 import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
-import { driverTests } from '@holdfast/conformance';
-import type { CreateDriver } from '@holdfast/conformance';
+import { driverTests, type CreateDriver } from '@holdfast/conformance';
 import { describe, test } from 'vitest';
 import { createDriver, scriptedAbilities } from './scripted-provider.ts';
 

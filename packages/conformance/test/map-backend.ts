@@ -1,4 +1,4 @@
-import { SessionTooLargeError, StateFormatError } from '@holdfast/core';
+import { SessionTooLargeError, StateFormatError, type Instant, type ListedSession } from '@holdfast/core';
 import {
   applySavePlan,
   compareDueSessions,
@@ -10,23 +10,20 @@ import {
   listedSession,
   parseSessionRecord,
   recordName,
-} from '@holdfast/core/store';
-import type { Instant, ListedSession } from '@holdfast/core';
-import type {
-  DueSession,
-  ItemRange,
-  RecordChange,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SeenWorker,
-  SessionBackend,
-  SessionRecord,
-  StoreCapabilities,
-  StoredItem,
-  SavePlan,
-  StoredSession,
-  UnreadableEntry,
-  CompareAndSetResult,
+  type DueSession,
+  type ItemRange,
+  type RecordChange,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SeenWorker,
+  type SessionBackend,
+  type SessionRecord,
+  type StoreCapabilities,
+  type StoredItem,
+  type SavePlan,
+  type StoredSession,
+  type UnreadableEntry,
+  type CompareAndSetResult,
 } from '@holdfast/core/store';
 
 type Item = NonNullable<RecordChange['enqueue']>;

@@ -1,9 +1,7 @@
-import { BackedSessionStore } from '@holdfast/core/store';
+import { BackedSessionStore, type SessionBackend } from '@holdfast/core/store';
 import type { SessionStore } from '@holdfast/core';
-import type { SessionBackend } from '@holdfast/core/store';
 import type { CreateStore, SessionStoreHarness, StoreSettings } from '@holdfast/conformance';
-import { Entries, MapBackend, MAX_VALUE_BYTES, rowsIn } from './map-backend.ts';
-import type { Ways } from './map-backend.ts';
+import { Entries, MapBackend, MAX_VALUE_BYTES, rowsIn, type Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
 
 /** Parts of a store that a defect replaces, from the inside out. The other parts are correct. */

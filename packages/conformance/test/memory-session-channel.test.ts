@@ -1,5 +1,4 @@
-import { channelTests } from '@holdfast/conformance';
-import type { CreateChannel } from '@holdfast/conformance';
+import { channelTests, type CreateChannel } from '@holdfast/conformance';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import { describe, expect, test } from 'vitest';
 

@@ -1,6 +1,5 @@
 import { MemorySessionStore } from '@holdfast/core';
-import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore } from '@holdfast/conformance';
+import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
 import { describe, test } from 'vitest';
 
 describe('MemorySessionStore', () => {

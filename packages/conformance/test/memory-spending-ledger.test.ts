@@ -1,6 +1,5 @@
 import { MemorySpendingLedger } from '@holdfast/core/spending';
-import { spendingLedgerTests } from '@holdfast/conformance';
-import type { CreateLedger } from '@holdfast/conformance';
+import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { describe, test } from 'vitest';
 
 describe('MemorySpendingLedger', () => {

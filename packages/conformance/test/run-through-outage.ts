@@ -1,5 +1,12 @@
-import { createAgentLoop, sendMessage, SessionRuntime, systemClock, tool } from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import {
+  createAgentLoop,
+  sendMessage,
+  SessionRuntime,
+  systemClock,
+  tool,
+  type AgentSession,
+  type SessionStore,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 
 /**

@@ -7,17 +7,16 @@ import type {
   SentPart,
 } from '@holdfast/conformance';
 import type { FilePart } from '@holdfast/core';
-import type {
-  AssistantPart,
-  Driver,
-  DriverErrorKind,
-  InferenceRequest,
-  MessagePart,
-  ToolOutput,
+import {
+  DriverError,
+  type AssistantPart,
+  type Driver,
+  type DriverErrorKind,
+  type InferenceRequest,
+  type MessagePart,
+  type ToolOutput,
 } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { fetchAbilities } from './fetch-harness.ts';
 
 /** The abilities of a driver that is its own provider. It has no connection that could be cut. */

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createAgentLoop, sendMessage, SessionRuntime, tool } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
-import { SessionWatcher } from '@holdfast/core/channel';
-import type { SessionChannel, SessionView } from '@holdfast/core/channel';
+import { createAgentLoop, sendMessage, SessionRuntime, tool, type SessionStore } from '@holdfast/core';
+import { SessionWatcher, type SessionChannel, type SessionView } from '@holdfast/core/channel';
 import { scriptedDriver } from '@holdfast/core/testing';
 
 interface Connections {

@@ -1,8 +1,13 @@
 import { spawn } from 'node:child_process';
-import { driverTests, engineTests, sessionStoreCosts, sessionStoreTests } from '@holdfast/conformance';
-import type { ConformanceTest, CreateStore } from '@holdfast/conformance';
-import { InProcessEngine, MemorySessionStore } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import {
+  driverTests,
+  engineTests,
+  sessionStoreCosts,
+  sessionStoreTests,
+  type ConformanceTest,
+  type CreateStore,
+} from '@holdfast/conformance';
+import { InProcessEngine, MemorySessionStore, type SessionStore } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 
 const forever = (): Promise<never> => new Promise(() => undefined);

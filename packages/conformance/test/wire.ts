@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '@holdfast/core';
-import { StoreThrottledError } from '@holdfast/core/store';
-import type { SessionBackend } from '@holdfast/core/store';
+import { StoreThrottledError, type SessionBackend } from '@holdfast/core/store';
 import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
 /** The methods of a backend that write. */

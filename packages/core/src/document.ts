@@ -1,7 +1,13 @@
-import type { ErrorCode } from './errors.ts';
-import { describeValue, HoldfastError, StateFormatError } from './errors.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import { isJsonObject, isPlainObject, MAX_NESTING, tryFreezeJson, toJsonValue } from './json.ts';
+import { describeValue, HoldfastError, StateFormatError, type ErrorCode } from './errors.ts';
+import {
+  isJsonObject,
+  isPlainObject,
+  MAX_NESTING,
+  tryFreezeJson,
+  toJsonValue,
+  type JsonObject,
+  type JsonValue,
+} from './json.ts';
 
 /** Reads the value at the current path of the reader, or fails through the reader. */
 export type Read<T> = (reader: DocumentReader, value: unknown) => T;

@@ -57,12 +57,12 @@ export type {
   StandardResult,
   StandardSchema,
   ValidationResult,
-} from './loop/tools/definition/tool-schema.ts';
+} from './loop/tools/tool-schema.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';
 export type { ToolResultInit } from './loop/tools/tool-result.ts';
-export type { ModelOutputOptions } from './loop/tools/definition/tool-types.ts';
-export { providerTool } from './loop/tools/definition/provider-tool.ts';
-export type { ProviderToolInit } from './loop/tools/definition/provider-tool.ts';
+export type { ModelOutputOptions } from './loop/tools/tool-types.ts';
+export { providerTool } from './loop/tools/provider-tool.ts';
+export type { ProviderToolInit } from './loop/tools/provider-tool.ts';
 export { roundedInteger, toJsonObject, toJsonValue } from './json.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

@@ -7,7 +7,7 @@ export type { AgentContextFields } from './state/context.ts';
 export type { Section } from './state/messages/message-store.ts';
 export { executionIdOf, isTrace } from './state/messages/message-tags.ts';
 export type { MessageTags } from './state/messages/message-tags.ts';
-export { Metadata } from './state/metadata.ts';
+export { Metadata } from './state/values/metadata.ts';
 export { ExecutionState } from './state/execution/execution.ts';
 export { isTerminal } from './state/execution/status.ts';
 export { StepExecution } from './state/execution/step-execution.ts';
@@ -25,13 +25,13 @@ export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } f
 export type { Id, IdKind } from './state/values/ids.ts';
 export { snapshotVersion } from './state/documents/snapshot.ts';
 export type { SnapshotEnvelope, SnapshotFormat } from './state/documents/snapshot.ts';
-export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
-export { applyOutcome, nextAction } from './loop/stepper.ts';
-export type { NextAction, StepperOutcome } from './loop/stepper.ts';
-export { ToolExecutionBlockedError } from './loop/tools/tool-admission.ts';
+export type { Checkpoint, CheckpointPoint } from './loop/steps/checkpoint.ts';
+export { applyOutcome, nextAction } from './loop/steps/stepper.ts';
+export type { NextAction, StepperOutcome } from './loop/steps/stepper.ts';
+export { ToolExecutionBlockedError } from './loop/run/tool-admission.ts';
 export type { RunArguments } from './loop/agent-loop.ts';
-export type { IfContextNeeded, ToolFactory } from './loop/run-context.ts';
-export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/definition/tool-types.ts';
+export type { IfContextNeeded, ToolFactory } from './loop/tools/run-context.ts';
+export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/tool-types.ts';
 export type { ApprovalContext } from './loop/tools/tool-context.ts';
 export type { CallerContext, SubagentInit, SubagentTask, ToRunContext, ToTask } from './agents/subagent.ts';
 export type {
@@ -54,10 +54,11 @@ export type { Summarization, SummarizeOptions } from './agents/summarize.ts';
 export type { MessageSelector } from './loop/compile/compile-messages.ts';
 export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
 export type { AbortKind } from './loop/stopping/abort.ts';
-export type { EventStream } from './loop/event-stream.ts';
-export type { AgentEventType, EventBody, EventFrame, EventSession } from './loop/events.ts';
+export type { EventStream } from './loop/run/event-stream.ts';
+export type { AgentEventType, EventBody, EventFrame, EventSession } from './loop/steps/events.ts';
 export type { AgentEventOf } from './observe/observe.ts';
-export type { RequireRunContext, RunContextFactory } from './session/work/runtime-options.ts';
+export type { RequireRunContext } from './session/runtime/runtime-options.ts';
+export type { RunContextFactory } from './session/work/work-parts.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withAnswer } from './session/actions/answer.ts';
 export type { GivenAnswer } from './session/actions/answer.ts';
@@ -93,10 +94,10 @@ export type {
   LockedSession,
   WakeUp,
   WakeUpQueue,
-} from './session/engine/queue/wake-up-queue.ts';
+} from './session/engine/wake-up-queue.ts';
 export { PollingEngine } from './session/engine/polling/polling-engine.ts';
 export type { PollingEngineOptions } from './session/engine/polling/polling-engine.ts';
-export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
+export type { InProcessEngineOptions } from './session/engine/queue/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
 export type { StepExecutionFields } from './state/documents/step-execution-document.ts';
@@ -108,5 +109,5 @@ export type { ConsoleObserverOptions } from './observe/console-observer.ts';
 export type { CancelOptions, DecisionOptions } from './session/actions/actions.ts';
 export type { EditMessageOptions, RegenerateOptions } from './session/actions/regenerate.ts';
 export type { ForkOptions } from './session/actions/fork.ts';
-export type { AnnounceOptions } from './session/work/announce.ts';
-export type { InspectedSession, ToolFacts } from './session/work/tool-facts.ts';
+export type { AnnounceOptions } from './session/runtime/announce.ts';
+export type { InspectedSession, ToolFacts } from './session/runtime/tool-facts.ts';

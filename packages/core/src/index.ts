@@ -11,8 +11,8 @@ export type {
   ToolCallPart,
   UserPart,
 } from './state/messages/messages.ts';
-export { metadataKey } from './state/metadata.ts';
-export type { MetadataKey } from './state/metadata.ts';
+export { metadataKey } from './state/values/metadata.ts';
+export type { MetadataKey } from './state/values/metadata.ts';
 export type { ExecutionStatus } from './state/execution/status.ts';
 export type { Waiting } from './state/execution/waiting.ts';
 export { AgentStep } from './state/execution/step.ts';
@@ -20,7 +20,7 @@ export { ToolExecution } from './state/execution/tool-execution.ts';
 export type { ToolOutcome } from './state/execution/tool-outcome.ts';
 export { Usage } from './state/inference/usage.ts';
 export type { FinishReason } from './state/inference/inference-response.ts';
-export type { LlmConfig, ResponseFormat } from './state/llm-config.ts';
+export type { LlmConfig, ResponseFormat } from './state/inference/llm-config.ts';
 export { AgentStop } from './state/execution/continuation.ts';
 export type { StopReason, StopSignal } from './state/execution/continuation.ts';
 export { ExecutionBudget } from './state/execution/budget.ts';
@@ -33,9 +33,9 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
 export { tool } from './loop/tools/tool.ts';
-export { toolFor } from './loop/run-context.ts';
+export { toolFor } from './loop/tools/run-context.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
-export type { Tool, ToolEffect, ToolRetry } from './loop/tools/definition/tool-types.ts';
+export type { Tool, ToolEffect, ToolRetry } from './loop/tools/tool-types.ts';
 export type { ToolContext } from './loop/tools/tool-context.ts';
 export { toolResult } from './loop/tools/tool-result.ts';
 export { subagent } from './agents/subagent.ts';
@@ -67,7 +67,7 @@ export type { Capability } from './agents/agent-builder.ts';
 export type { Agent } from './agents/agent.ts';
 export { summaries } from './agents/summaries.ts';
 export { RunAbort } from './loop/stopping/abort.ts';
-export type { AgentEvent, AgentEventListener } from './loop/events.ts';
+export type { AgentEvent, AgentEventListener } from './loop/steps/events.ts';
 export { eventListener } from './observe/observe.ts';
 export { consoleObserver } from './observe/console-observer.ts';
 export { redactedListener } from './loop/redact.ts';
@@ -88,13 +88,13 @@ export type { SessionExpiry, SessionQuery, SessionStore } from './session/sessio
 export { MemorySessionStore } from './session/store/memory-session-store.ts';
 
 // The session runtime and its actions
-export { SessionRuntime } from './session/work/session-runtime.ts';
+export { SessionRuntime } from './session/runtime/session-runtime.ts';
 export type { AgentCatalog } from './session/work/agent-catalog.ts';
 export type {
   CreateSessionOptions,
   ExecuteOptions,
   SessionRuntimeOptions,
-} from './session/work/runtime-options.ts';
+} from './session/runtime/runtime-options.ts';
 export type { SessionEvent, SessionHooks } from './session/session-events.ts';
 export type { SavePolicy } from './session/claim/save-policy.ts';
 export {
@@ -120,7 +120,7 @@ export { pendingApprovals } from './session/actions/approval.ts';
 export type { InboxContent } from './session/actions/inbox-content.ts';
 
 // Engines
-export { InProcessEngine } from './session/engine/in-process-engine.ts';
+export { InProcessEngine } from './session/engine/queue/in-process-engine.ts';
 
 // Errors, time and JSON
 export { hasErrorCode, HoldfastError, invalidArgument, StateFormatError } from './errors.ts';

@@ -56,7 +56,7 @@ export type {
   StoredItem,
   ReadSession,
   StoredSession,
-} from './session/store/session-backend.ts';
+} from './session/store/backend/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/record/inbox-cursor.ts';
 export type { ReservedItem } from './session/store/record/inbox-reserve.ts';
@@ -80,13 +80,13 @@ export {
   isUnreadableEntry,
   matchesDueQuery,
   matchesSessionQuery,
-} from './session/store/session-query.ts';
+} from './session/store/backend/session-query.ts';
 export type {
   CursorPosition,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   UnreadableEntry,
-} from './session/store/session-query.ts';
+} from './session/store/backend/session-query.ts';
 export { contentParts, planSave, restoreSession } from './session/store/content/save-plan.ts';
 export { applySavePlan } from './session/store/content/session-content.ts';
 export type {

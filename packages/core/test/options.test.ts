@@ -48,11 +48,11 @@ import {
   QueueEngine,
   sweep,
   guardsFor,
+  type Advance,
 } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryWakeUps } from '../src/session/engine/queue/memory-wake-ups.ts';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
-import type { Advance } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 

@@ -1,5 +1,4 @@
-import { isMembers, misfitOf, toDefinitionMembers } from './definition-members.ts';
-import type { Members } from './definition-members.ts';
+import { isMembers, misfitOf, toDefinitionMembers, type Members } from './definition-members.ts';
 import { adviceForUnknown, adviceForValue, isKnownKey, LIST_KEYS, OBJECT_KEYS } from './file-keys.ts';
 import type { ProblemReport } from './problem-report.ts';
 import type { Path, SourceTree } from './source-tree.ts';

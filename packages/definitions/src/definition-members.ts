@@ -1,5 +1,4 @@
-import { agentDefinition, HoldfastError } from '@holdfast/core';
-import type { AgentDefinition } from '@holdfast/core';
+import { agentDefinition, HoldfastError, type AgentDefinition } from '@holdfast/core';
 import { parseInstant } from './parse-instant.ts';
 
 /** Members of an object. Their values are not checked yet. */

@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HoldfastError } from '@holdfast/core';
+import { HoldfastError, type AgentDefinition } from '@holdfast/core';
 import { checkArgument, mustBe } from '@holdfast/core/engine';
-import type { AgentDefinition } from '@holdfast/core';
-import { DefinitionError } from './definition-error.ts';
-import type { DefinitionProblem } from './definition-error.ts';
+import { DefinitionError, type DefinitionProblem } from './definition-error.ts';
 import { formatOf } from './definition-format.ts';
 import type { LocatedDefinition } from './parse-definition.ts';
 import { ProblemReport } from './problem-report.ts';

@@ -1,15 +1,16 @@
-import { invalidArgument } from '@holdfast/core';
+import { invalidArgument, type AgentDefinition } from '@holdfast/core';
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/engine';
-import type { AgentDefinition } from '@holdfast/core';
 import { checkMembers } from './check-members.ts';
-import type { DefinitionFormat } from './definition-format.ts';
-import { DEFINITION_ENDINGS, DEFINITION_FORMATS, formatOf } from './definition-format.ts';
-import { isMembers, toDefinition } from './definition-members.ts';
-import type { Members } from './definition-members.ts';
+import {
+  DEFINITION_ENDINGS,
+  DEFINITION_FORMATS,
+  formatOf,
+  type DefinitionFormat,
+} from './definition-format.ts';
+import { isMembers, toDefinition, type Members } from './definition-members.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { ProblemReport } from './problem-report.ts';
-import type { SourcePosition, SourceTree } from './source-tree.ts';
-import { parseJson, parseYaml } from './source-tree.ts';
+import { parseJson, parseYaml, type SourcePosition, type SourceTree } from './source-tree.ts';
 
 /** The largest file: enough for a prompt of 20,000 words, and small enough to refuse any text quickly. */
 const MAX_FILE_BYTES = 128 * 1024;

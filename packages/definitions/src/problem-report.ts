@@ -1,5 +1,4 @@
-import { DefinitionError } from './definition-error.ts';
-import type { DefinitionProblem } from './definition-error.ts';
+import { DefinitionError, type DefinitionProblem } from './definition-error.ts';
 
 /** The most problems of one file, so that a hostile file costs little. */
 const MAX_PROBLEMS = 50;

@@ -2,8 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { AgentDefinition } from '@holdfast/core';
 import { DEFINITION_ENDINGS, formatOf } from './definition-format.ts';
-import { checkSize, parseLocated } from './parse-definition.ts';
-import type { LocatedDefinition } from './parse-definition.ts';
+import { checkSize, parseLocated, type LocatedDefinition } from './parse-definition.ts';
 import { ProblemReport } from './problem-report.ts';
 
 /**

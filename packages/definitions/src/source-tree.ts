@@ -1,5 +1,17 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document, Node, Scalar, YAMLError, YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
 import type { DefinitionProblem } from './definition-error.ts';
 
 /** The location of a value in the data: keys, and indexes of lists. */

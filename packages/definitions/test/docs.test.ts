@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseDefinition } from '@holdfast/definitions';
+import { parseDefinition, type DefinitionError } from '@holdfast/definitions';
 import { expect, test } from 'vitest';
-import type { DefinitionError } from '@holdfast/definitions';
 
 const path = join(import.meta.dirname, '../../../docs/errors.md');
 

@@ -1,7 +1,6 @@
 import { parseDefinition } from '@holdfast/definitions';
 import { expect, test } from 'vitest';
-import type { Pump, Work } from '../../../tools/config/vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated, type Pump, type Work } from '../../../tools/config/vitest.growth.ts';
 import { adviceForUnknown } from '../src/file-keys.ts';
 import { splitFrontMatter } from '../src/front-matter.ts';
 import { parseInstant } from '../src/parse-instant.ts';

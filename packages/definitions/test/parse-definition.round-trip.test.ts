@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentDefinition } from '@holdfast/core';
-import type { AgentDefinition } from '@holdfast/core';
+import { agentDefinition, type AgentDefinition } from '@holdfast/core';
 import { parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { test } from 'vitest';

@@ -1,5 +1,4 @@
-import { agentDefinition } from '@holdfast/core';
-import type { AgentDefinition } from '@holdfast/core';
+import { agentDefinition, type AgentDefinition } from '@holdfast/core';
 import { parseDefinition } from '@holdfast/definitions';
 import { describe, expect, test } from 'vitest';
 

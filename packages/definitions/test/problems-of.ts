@@ -1,5 +1,4 @@
-import { DefinitionError } from '@holdfast/definitions';
-import type { DefinitionProblem } from '@holdfast/definitions';
+import { DefinitionError, type DefinitionProblem } from '@holdfast/definitions';
 import { expect } from 'vitest';
 
 /** The DefinitionError that a function throws. Fails when the function returns or throws another error. */

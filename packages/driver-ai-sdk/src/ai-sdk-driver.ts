@@ -1,27 +1,25 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
-import type { Driver, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
-import { mustBe, optionsCheck } from '@holdfast/core/driver';
+import {
+  mustBe,
+  optionsCheck,
+  type Driver,
+  type InferenceRequest,
+  type InferenceResponse,
+} from '@holdfast/core/driver';
 import type { CalledModel } from './call/called-model.ts';
-import type { CallPolicy } from './call/model-call.ts';
-import { ModelCall } from './call/model-call.ts';
-import type { PromptCache } from './cache/prompt-cache.ts';
-import { promptCacheOf } from './cache/prompt-cache.ts';
+import { ModelCall, type CallPolicy } from './call/model-call.ts';
+import { promptCacheOf, type PromptCache } from './cache/prompt-cache.ts';
 import type { ObservedInference } from './call/observed-call.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
 import { PromptBuilders } from './prompt/prompt-builders.ts';
-import type { HeadersOption } from './call/headers.ts';
-import { isHeaders } from './call/headers.ts';
-import type { CallTimeouts } from './call/timeouts.ts';
-import { checkTimeouts } from './call/timeouts.ts';
+import { isHeaders, type HeadersOption } from './call/headers.ts';
+import { checkTimeouts, type CallTimeouts } from './call/timeouts.ts';
 import { onceEach } from './call/warnings.ts';
-import type { Download } from './download/download.ts';
-import { publicDownload } from './download/download.ts';
+import { publicDownload, type Download } from './download/download.ts';
 import { PromptFiles } from './prompt/prompt-files.ts';
-import type { ModelRegistry } from './models/resolve-model.ts';
-import { isModelInstance, ModelResolver } from './models/resolve-model.ts';
+import { isModelInstance, ModelResolver, type ModelRegistry } from './models/resolve-model.ts';
 import { withDeferredCalls } from './response/convert-response.ts';
-import type { Wait } from './call/retry.ts';
-import { waitOnTimer } from './call/retry.ts';
+import { waitOnTimer, type Wait } from './call/retry.ts';
 
 /** The options of `aiSdkDriver`. All of them are optional. */
 export interface AiSdkDriverOptions {

@@ -1,7 +1,6 @@
 import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { JsonObject, JsonValue } from '@holdfast/core';
-import type { ProviderOptions } from '@holdfast/core/driver';
-import { toJsonObject, withoutCallMarks } from '@holdfast/core/driver';
+import { toJsonObject, withoutCallMarks, type ProviderOptions } from '@holdfast/core/driver';
 import { copyOf } from './copy.ts';
 
 /** A copy of the provider options of a part or message for the AI SDK, to spread; an empty object without options. */

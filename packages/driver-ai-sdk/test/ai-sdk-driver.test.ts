@@ -1,7 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
 import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
-import type { AgentEvent, Message, ModelPrices } from '@holdfast/core';
-import type { ToolResultPart } from '@holdfast/core/driver';
 import {
   AgentState,
   assistantMessage,
@@ -11,8 +9,11 @@ import {
   SessionRuntime,
   Usage,
   userMessage,
+  type AgentEvent,
+  type Message,
+  type ModelPrices,
 } from '@holdfast/core';
-import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
+import { InferenceResponse, toolMessage, type ToolResultPart } from '@holdfast/core/driver';
 import { getEventListeners } from 'node:events';
 import { customProvider, createProviderRegistry } from 'ai';
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test';

@@ -1,6 +1,5 @@
 import { jsonSchema, lazySchema, zodSchema } from '@ai-sdk/provider-utils';
-import { structuredOutput, tool } from '@holdfast/core';
-import type { JsonValue, StructuredOutput, Tool } from '@holdfast/core';
+import { structuredOutput, tool, type JsonValue, type StructuredOutput, type Tool } from '@holdfast/core';
 import { toolContext } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';

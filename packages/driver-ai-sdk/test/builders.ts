@@ -1,14 +1,18 @@
-import type {
-  LanguageModelV4Content,
-  LanguageModelV4GenerateResult,
-  LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
-  LanguageModelV4Usage,
+import {
+  APICallError,
+  type LanguageModelV4Content,
+  type LanguageModelV4GenerateResult,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4StreamResult,
+  type LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { APICallError } from '@ai-sdk/provider';
 import type { Message } from '@holdfast/core';
-import type { InferenceDelta, InferenceOptions, InferenceRequest } from '@holdfast/core/driver';
-import { List } from '@holdfast/core/driver';
+import {
+  List,
+  type InferenceDelta,
+  type InferenceOptions,
+  type InferenceRequest,
+} from '@holdfast/core/driver';
 import { convertArrayToReadableStream } from 'ai/test';
 
 /** A request with these messages. The other members are as for an agent without options. */

@@ -1,7 +1,6 @@
 import { APICallError, JSONParseError } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import type { Pump, Work } from '../../../tools/config/vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated, type Pump, type Work } from '../../../tools/config/vitest.growth.ts';
 import { callFailed } from '../src/errors/driver-error.ts';
 import { errorKindOf, isItemGone, isRefusal } from '../src/errors/error-kind.ts';
 import { KEY_FORMS } from '../src/errors/key-forms.ts';

@@ -5,8 +5,13 @@ import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { asSchema, generateText, jsonSchema, Output, tool as sdkTool } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Body, LocalServer, Reply } from './http/local-server.ts';
-import { localServer, stopLocalServers } from './http/local-server.ts';
+import {
+  localServer,
+  stopLocalServers,
+  type Body,
+  type LocalServer,
+  type Reply,
+} from './http/local-server.ts';
 
 /** Checks that schemas reach a model as the AI SDK would send them. */
 

@@ -6,14 +6,20 @@ import {
   mustBe,
   optionsCheck,
   QueueEngine,
+  type GroupConcurrency,
+  type WakeOptions,
 } from '@holdfast/core/engine';
-import type { GroupConcurrency, WakeOptions } from '@holdfast/core/engine';
 import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
-import { checkLanes } from './queue/lane-limits.ts';
-import type { BullmqLaneLimits } from './queue/lane-limits.ts';
-import { checkConnection, checkPrefix, connect, CONNECTION } from './server/connection.ts';
-import type { BullmqConnection, EngineClient } from './server/connection.ts';
+import { checkLanes, type BullmqLaneLimits } from './queue/lane-limits.ts';
+import {
+  checkConnection,
+  checkPrefix,
+  connect,
+  CONNECTION,
+  type BullmqConnection,
+  type EngineClient,
+} from './server/connection.ts';
 import type { QueueReport } from './server/queue-report.ts';
 
 /** The options of `BullmqEngine`. */

@@ -1,9 +1,7 @@
-import { engineCases } from '@holdfast/conformance';
-import type { EngineCase } from '@holdfast/conformance';
+import { engineCases, type EngineCase } from '@holdfast/conformance';
 import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { bullmqHarness } from './support/bullmq-harness.ts';
-import type { HarnessOptions } from './support/bullmq-harness.ts';
+import { bullmqHarness, type HarnessOptions } from './support/bullmq-harness.ts';
 
 let server: RedisServer;
 beforeAll(async () => {

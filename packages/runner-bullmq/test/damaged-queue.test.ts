@@ -1,6 +1,5 @@
 import { createAgentLoop, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
-import { sweep } from '@holdfast/core/engine';
-import type { AdvanceResult, WakeOptions } from '@holdfast/core/engine';
+import { sweep, type AdvanceResult, type WakeOptions } from '@holdfast/core/engine';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { RedisServer, until } from 'test-servers';

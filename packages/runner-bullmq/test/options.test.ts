@@ -1,5 +1,4 @@
-import { BullmqEngine } from '@holdfast/runner-bullmq';
-import type { BullmqEngineOptions } from '@holdfast/runner-bullmq';
+import { BullmqEngine, type BullmqEngineOptions } from '@holdfast/runner-bullmq';
 import { describe, expect, test } from 'vitest';
 
 const connection = { url: 'redis://127.0.0.1:1' };

@@ -1,5 +1,4 @@
-import type { EngineCase } from '@holdfast/conformance';
-import { engineCases } from '@holdfast/conformance';
+import { engineCases, type EngineCase } from '@holdfast/conformance';
 import { RedisCluster, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bullmqHarness, openEngine } from './support/bullmq-harness.ts';

@@ -6,8 +6,8 @@ import {
   BasicTracerProvider,
   InMemorySpanExporter,
   SimpleSpanProcessor,
+  type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { BullMQOtel } from 'bullmq-otel';
 import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';

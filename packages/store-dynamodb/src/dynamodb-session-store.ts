@@ -1,10 +1,13 @@
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { systemClock } from '@holdfast/core';
-import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { Clock } from '@holdfast/core';
-import type { OptionChecks } from '@holdfast/core/store';
-import type { StoreOptions } from '@holdfast/core/store';
+import { systemClock, type Clock } from '@holdfast/core';
+import {
+  mustBe,
+  optionsCheck,
+  storeOptionChecks,
+  BackedSessionStore,
+  type OptionChecks,
+  type StoreOptions,
+} from '@holdfast/core/store';
 import { Archives } from './archives/archives.ts';
 import type { BlobOptions } from './blobs/blob-store.ts';
 import { Blobs } from './blobs/blobs.ts';
@@ -27,8 +30,7 @@ import { BlobCollector } from './sweep/blob-collector.ts';
 import { Sweeper } from './sweep/sweeper.ts';
 import { CLIENT_CHECKS, openWithClient } from './table/client.ts';
 import type { DynamoDbSender } from './table/requests.ts';
-import { TABLE_NAME } from './table/table-definition.ts';
-import type { TableOptions } from './table/table-definition.ts';
+import { TABLE_NAME, type TableOptions } from './table/table-definition.ts';
 import { Table } from './table/table.ts';
 import { AnnouncedWorkers } from './workers/announced-workers.ts';
 

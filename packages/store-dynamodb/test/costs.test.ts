@@ -8,13 +8,12 @@ import {
   SessionRuntime,
   tool,
   userMessage,
+  type AgentLoop,
 } from '@holdfast/core';
-import type { AgentLoop } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { headerFromItem } from '../src/header/header-item.ts';
 import { itemBytes } from '../src/table/item.ts';
-import { isFlip, itemsOf } from './support/stored-items.ts';
-import type { StoredItem } from './support/stored-items.ts';
+import { isFlip, itemsOf, type StoredItem } from './support/stored-items.ts';
 import { testBlobs } from './support/test-blobs.ts';
 import { testDatabase } from './support/test-database.ts';
 

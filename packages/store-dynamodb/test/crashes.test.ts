@@ -8,8 +8,7 @@ import { headerFromItem } from '../src/header/header-item.ts';
 import { partitionOf } from '../src/table/keys.ts';
 import { fromPayload, toPayload } from '../src/table/payload.ts';
 import type { Fault } from './support/request-proxy.ts';
-import { isFlip, itemsIn, itemsOf, keysOf } from './support/stored-items.ts';
-import type { StoredItem } from './support/stored-items.ts';
+import { isFlip, itemsIn, itemsOf, keysOf, type StoredItem } from './support/stored-items.ts';
 import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();

@@ -1,14 +1,11 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Clock } from '@holdfast/core';
+import { systemClock, type Clock } from '@holdfast/core';
 import { newSession, withFact } from '@holdfast/conformance';
-import { systemClock } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
-import { throttled } from './support/request-proxy.ts';
-import type { Fault } from './support/request-proxy.ts';
+import { throttled, type Fault } from './support/request-proxy.ts';
 import { isFlip } from './support/stored-items.ts';
 import { testDatabase } from './support/test-database.ts';
 

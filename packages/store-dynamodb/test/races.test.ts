@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { newSession } from '@holdfast/conformance';
-import type { SessionAction } from '@holdfast/core';
-import { hasErrorCode, SessionRuntime } from '@holdfast/core';
+import { hasErrorCode, SessionRuntime, type SessionAction } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { isLogRead } from './support/stored-items.ts';
 import { testDatabase } from './support/test-database.ts';

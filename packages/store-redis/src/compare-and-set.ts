@@ -1,7 +1,6 @@
 import { SessionTooLargeError } from '@holdfast/core';
 import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core/store';
-import { indexChanges } from './indexes/session-indexes.ts';
-import type { IndexChange } from './indexes/session-indexes.ts';
+import { indexChanges, type IndexChange } from './indexes/session-indexes.ts';
 import type { RedisKeys } from './layout/redis-keys.ts';
 import type { RedisArgument } from './server/redis-client.ts';
 import {

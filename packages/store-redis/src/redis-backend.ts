@@ -1,45 +1,37 @@
-import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import { StateFormatError, StoreUnavailableError, type Instant, type ListedSession } from '@holdfast/core';
 import {
   recordDueAt,
   matchesSessionQuery,
   isExpired,
   listedSession,
   parseSeenWorker,
+  type DueSession,
+  type ItemRange,
+  type ReadSession,
+  type RecordChange,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SeenWorker,
+  type SessionBackend,
+  type SessionRecord,
+  type StoreCapabilities,
+  type StoredItem,
+  type StoredSession,
+  type UnreadableEntry,
+  type CompareAndSetResult,
 } from '@holdfast/core/store';
-import type { Instant, ListedSession } from '@holdfast/core';
-import type {
-  DueSession,
-  ItemRange,
-  ReadSession,
-  RecordChange,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SeenWorker,
-  SessionBackend,
-  SessionRecord,
-  StoreCapabilities,
-  StoredItem,
-  StoredSession,
-  UnreadableEntry,
-  CompareAndSetResult,
-} from '@holdfast/core/store';
-import { compareAndSetInput, discardInput } from './compare-and-set.ts';
-import type { ScriptInput } from './compare-and-set.ts';
+import { compareAndSetInput, discardInput, type ScriptInput } from './compare-and-set.ts';
 import { findSessions, pickUnexpired } from './indexes/find-sessions.ts';
 import { dueRange, EXPIRY, expiryRange, listIndexes, listRange } from './indexes/session-indexes.ts';
-import { preparePrefix } from './layout/prepare-prefix.ts';
-import type { PrefixOptions } from './layout/prepare-prefix.ts';
-import { escapeName } from './layout/redis-keys.ts';
-import type { RedisKeys } from './layout/redis-keys.ts';
+import { preparePrefix, type PrefixOptions } from './layout/prepare-prefix.ts';
+import { escapeName, type RedisKeys } from './layout/redis-keys.ts';
 import { COMPARE_AND_SET, RESULT, WORKERS } from './scripts/redis-script.ts';
 import { evictionWarning } from './server/eviction.ts';
 import type { ReadCommand, RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
 import { readArchive, readInbox, readPosition } from './session/read-inbox.ts';
-import { readSessionIf, readSession } from './session/read-session.ts';
-import type { SessionLocation } from './session/read-session.ts';
-import { readRecord, RECORD_FIELDS } from './session/hash-fields.ts';
-import type { FieldValues } from './session/hash-fields.ts';
+import { readSessionIf, readSession, type SessionLocation } from './session/read-session.ts';
+import { readRecord, RECORD_FIELDS, type FieldValues } from './session/hash-fields.ts';
 
 export interface RedisBackendInit extends PrefixOptions {
   readonly calls: RedisCalls;

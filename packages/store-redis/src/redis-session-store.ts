@@ -1,14 +1,16 @@
 import { invalidArgument } from '@holdfast/core';
-import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core/store';
-import type { StoreOptions } from '@holdfast/core/store';
+import {
+  mustBe,
+  optionsCheck,
+  storeOptionChecks,
+  BackedSessionStore,
+  type OptionChecks,
+  type StoreOptions,
+} from '@holdfast/core/store';
 import { RedisBackend } from './redis-backend.ts';
-import { openWithClient } from './server/connect.ts';
-import type { RedisConnection } from './server/connect.ts';
+import { openWithClient, type RedisConnection } from './server/connect.ts';
 import { RedisCalls } from './server/redis-calls.ts';
-import { checkClient, isCluster } from './server/redis-client.ts';
-import type { RedisClient } from './server/redis-client.ts';
+import { checkClient, isCluster, type RedisClient } from './server/redis-client.ts';
 import { ServerClock } from './server/server-clock.ts';
 import {
   CONNECTION_CHECKS,
@@ -18,8 +20,8 @@ import {
   requireConnection,
   TIMEOUT_SECONDS,
   warn,
+  type AnyConnection,
 } from './server/server-options.ts';
-import type { AnyConnection } from './server/server-options.ts';
 
 /** The options of a store in Redis, without its connection. */
 export interface RedisStoreOptions extends StoreOptions {

@@ -1,6 +1,5 @@
 import { newSession } from '@holdfast/conformance';
-import type { AgentSession } from '@holdfast/core';
-import { AgentState, userMessage } from '@holdfast/core';
+import { AgentState, userMessage, type AgentSession } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';

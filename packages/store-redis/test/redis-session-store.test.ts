@@ -1,8 +1,6 @@
-import { assertStoreCosts } from '@holdfast/conformance';
-import type { StoreCost, StoreCosts, StoreFaults } from '@holdfast/conformance';
+import { assertStoreCosts, type StoreCost, type StoreCosts, type StoreFaults } from '@holdfast/conformance';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import type { RedisStoreOptions } from '@holdfast/store-redis';
+import { RedisSessionStore, type RedisStoreOptions } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,4 @@
-import { mustBe } from '@holdfast/core/store';
-import type { ArgumentCheck } from '@holdfast/core/store';
+import { mustBe, type ArgumentCheck } from '@holdfast/core/store';
 
 export const DEFAULT_BUSY_TIMEOUT_SECONDS = 5;
 const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;

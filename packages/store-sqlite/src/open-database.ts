@@ -1,8 +1,7 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
-import type { DatabaseLayout } from './schema.ts';
-import { hasSchema, prepareSchema } from './schema.ts';
+import { hasSchema, prepareSchema, type DatabaseLayout } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { withStoreErrors, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
 

@@ -1,12 +1,13 @@
-import { StateFormatError } from '@holdfast/core';
-import type { Instant, ListedSession } from '@holdfast/core';
-import { listedSession, matchesSessionQuery, recordDueAt } from '@holdfast/core/store';
-import type {
-  DueSession,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SessionRecord,
-  UnreadableEntry,
+import { StateFormatError, type Instant, type ListedSession } from '@holdfast/core';
+import {
+  listedSession,
+  matchesSessionQuery,
+  recordDueAt,
+  type DueSession,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SessionRecord,
+  type UnreadableEntry,
 } from '@holdfast/core/store';
 import { escapeText, RECORD_COLUMNS, rowName, rowRecord, rowSessionId } from './session-row.ts';
 import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';

@@ -1,6 +1,11 @@
 import { StateFormatError } from '@holdfast/core';
-import { parseSessionRecord, recordDueAt, recordName, waitingForOf } from '@holdfast/core/store';
-import type { SessionRecord } from '@holdfast/core/store';
+import {
+  parseSessionRecord,
+  recordDueAt,
+  recordName,
+  waitingForOf,
+  type SessionRecord,
+} from '@holdfast/core/store';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
 /** The columns that conditions, filters and indexes use. */

@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Instant, ListedSession } from '@holdfast/core';
-import type {
-  DueSession,
-  ItemRange,
-  RecordChange,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SeenWorker,
-  SessionBackend,
-  SessionRecord,
-  StoreCapabilities,
-  StoredItem,
-  StoredSession,
-  UnreadableEntry,
-  CompareAndSetResult,
+import {
+  parseSeenWorker,
+  type DueSession,
+  type ItemRange,
+  type RecordChange,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SeenWorker,
+  type SessionBackend,
+  type SessionRecord,
+  type StoreCapabilities,
+  type StoredItem,
+  type StoredSession,
+  type UnreadableEntry,
+  type CompareAndSetResult,
 } from '@holdfast/core/store';
-import { parseSeenWorker } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
 import {
   largestValue,

@@ -1,7 +1,6 @@
 import { rollBack } from './schema.ts';
 import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } from './sqlite-database.ts';
-import { withStoreErrors, unavailable } from './sqlite-errors.ts';
-import type { MeasuredWrite } from './sqlite-errors.ts';
+import { withStoreErrors, unavailable, type MeasuredWrite } from './sqlite-errors.ts';
 
 /**
  * Wraps an open database with cached statements and transactions. Its methods throw SQLite errors as errors of the store

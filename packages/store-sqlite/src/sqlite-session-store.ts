@@ -1,6 +1,4 @@
-import { optionsCheck, storeOptionChecks } from '@holdfast/core/store';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { StoreOptions } from '@holdfast/core/store';
+import { optionsCheck, storeOptionChecks, BackedSessionStore, type StoreOptions } from '@holdfast/core/store';
 import { databaseCheck, DEFAULT_BUSY_TIMEOUT_SECONDS, FILE_CHECKS } from './database-options.ts';
 import { fileIdentityCheck, openDatabase, prepareDatabase } from './open-database.ts';
 import { SESSION_LAYOUT } from './schema.ts';

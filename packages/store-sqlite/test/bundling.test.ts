@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { BuildOptions, Plugin } from 'esbuild';
-import { build } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 

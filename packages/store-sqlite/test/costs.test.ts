@@ -4,8 +4,7 @@ import type { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, test } from 'vitest';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
-import { notingDatabase } from './noting-database.ts';
-import type { AskedSql } from './noting-database.ts';
+import { notingDatabase, type AskedSql } from './noting-database.ts';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();

@@ -1,8 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailableError } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
+import { SqliteSessionStore, type SqliteDatabase, type SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { runThroughOutage } from '@holdfast/conformance/test';

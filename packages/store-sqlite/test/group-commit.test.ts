@@ -1,11 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentSession } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase } from '@holdfast/store-sqlite';
+import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { notingDatabase } from './noting-database.ts';
-import type { AskedSql } from './noting-database.ts';
+import { notingDatabase, type AskedSql } from './noting-database.ts';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();

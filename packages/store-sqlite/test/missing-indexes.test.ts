@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore } from '@holdfast/conformance';
+import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';

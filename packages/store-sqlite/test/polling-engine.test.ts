@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
-import { engineTests } from '@holdfast/conformance';
-import type { CreateEngine, EngineHarness } from '@holdfast/conformance';
+import { engineTests, type CreateEngine, type EngineHarness } from '@holdfast/conformance';
 import { FAILED_BY_DESIGN } from '@holdfast/conformance/test';
 import { describe, expect, test } from 'vitest';
 import { LEASE_SECONDS, openPolling } from './polling.ts';

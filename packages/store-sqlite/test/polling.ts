@@ -1,9 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { ScriptedSessions } from '@holdfast/conformance/test';
-import { systemClock } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { PollingEngine } from '@holdfast/core/engine';
-import type { ExecutionEngine } from '@holdfast/core/engine';
+import { systemClock, type Clock } from '@holdfast/core';
+import { PollingEngine, type ExecutionEngine } from '@holdfast/core/engine';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
 export const LEASE_SECONDS = 2;

@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentSession } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase } from '@holdfast/store-sqlite';
+import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';

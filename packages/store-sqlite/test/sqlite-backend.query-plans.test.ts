@@ -3,8 +3,7 @@ import type { SessionQuery } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
-import { notingDatabase } from './noting-database.ts';
-import type { AskedSql } from './noting-database.ts';
+import { notingDatabase, type AskedSql } from './noting-database.ts';
 
 const clock = testClock();
 const asked: AskedSql[] = [];

@@ -1,7 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import { assertStoreCosts, sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore, SessionStoreHarness, StoreCosts } from '@holdfast/conformance';
+import {
+  assertStoreCosts,
+  sessionStoreTests,
+  type CreateStore,
+  type SessionStoreHarness,
+  type StoreCosts,
+} from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';

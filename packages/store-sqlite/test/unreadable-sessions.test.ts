@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createAgentLoop, InProcessEngine, sendMessage, SessionRuntime } from '@holdfast/core';
-import { PollingEngine, sweep } from '@holdfast/core/engine';
-import type { QueueEngine } from '@holdfast/core/engine';
+import { PollingEngine, sweep, type QueueEngine } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, onTestFinished, test } from 'vitest';

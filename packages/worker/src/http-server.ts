@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
 
 /** The answers of a worker over HTTP. */
 export interface WorkerPages {

@@ -1,14 +1,16 @@
-import { InProcessEngine } from '@holdfast/core';
-import type { SessionRuntime, SessionStore } from '@holdfast/core';
-import { metricsText, mustBe, optionsCheck, sweep } from '@holdfast/core/engine';
-import type { Advance, EngineWorker } from '@holdfast/core/engine';
+import { InProcessEngine, type SessionRuntime, type SessionStore } from '@holdfast/core';
+import {
+  metricsText,
+  mustBe,
+  optionsCheck,
+  sweep,
+  type Advance,
+  type EngineWorker,
+} from '@holdfast/core/engine';
 import { setTimeout as pause } from 'node:timers/promises';
-import { serveHttp } from './http-server.ts';
-import type { WorkerServer } from './http-server.ts';
-import { errorFields } from './log.ts';
-import type { Log } from './log.ts';
-import { Probe } from './probe.ts';
-import type { Health } from './probe.ts';
+import { serveHttp, type WorkerServer } from './http-server.ts';
+import { errorFields, type Log } from './log.ts';
+import { Probe, type Health } from './probe.ts';
 import type { WorkerEngine } from './worker-engine.ts';
 
 /** The options of `startWorker`. */

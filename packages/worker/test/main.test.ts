@@ -1,5 +1,4 @@
-import { SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { SessionRuntime, type SessionStore } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';

@@ -1,9 +1,7 @@
 // The setups of apps/examples/workers, run as processes with the command of this package.
-import { SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { SessionRuntime, type SessionStore } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,

@@ -1,11 +1,9 @@
-import { get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { createAgentLoop, MemorySessionStore, SessionRuntime } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
-import type { LogFields, LogLevel } from '@holdfast/worker';
-import { startWorker } from '@holdfast/worker';
+import { startWorker, type LogFields, type LogLevel } from '@holdfast/worker';
 import { until } from 'test-servers';
 import { expect, onTestFinished, test } from 'vitest';
 

@@ -1,5 +1,4 @@
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 
 /** Features of the browser that are off in tests. The switch replaces the one that Playwright passes. */
 const DISABLED_FEATURES = [

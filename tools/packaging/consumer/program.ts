@@ -1,8 +1,7 @@
 /** A user's program that uses every package. It prints one line of JSON, the same on every runtime. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore } from '@holdfast/conformance';
+import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
 import { AgentBuilder, sendMessage, SessionRuntime, tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { parseDefinition } from '@holdfast/definitions';

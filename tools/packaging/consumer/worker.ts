@@ -6,8 +6,8 @@ import {
   SessionRuntime,
   AgentState,
   tool,
+  type Hook,
 } from '@holdfast/core';
-import type { Hook } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { KINDS } from './package-sources.ts';
-import type { Kind } from './package-sources.ts';
+import { KINDS, type Kind } from './package-sources.ts';
 import { writePackage } from './package-template.ts';
 import { repository } from './paths.ts';
 

@@ -24,9 +24,9 @@ export const SOURCES: Readonly<Record<Kind, (names: Names) => Files>> = {
 export class ${title}SessionStore extends MemorySessionStore {}
 `,
     'test/conformance.test.ts': `import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore } from '@holdfast/conformance';
+import type { CreateStore, CreateEngine } from '@holdfast/conformance';
 import { ${title}SessionStore } from '@holdfast/${folderName}';
-import { describe, test } from 'vitest';
+import { describe, test, describe, expect, test, describe, test } from 'vitest';
 
 const create: CreateStore = async (clock, settings) => {
   const store = new ${title}SessionStore({ clock, ...settings });
@@ -60,7 +60,6 @@ export function ${driverOf(title)}(): Driver {
 `,
     'test/conformance.test.ts': `import { AgentState, createAgentLoop } from '@holdfast/core';
 import { ${driverOf(title)} } from '@holdfast/${folderName}';
-import { describe, expect, test } from 'vitest';
 
 describe('${driverOf(title)}', () => {
   // Put driverTests() of @holdfast/conformance in its place, over HTTP.
@@ -80,9 +79,7 @@ describe('${driverOf(title)}', () => {
 export class ${title}Engine extends InProcessEngine {}
 `,
     'test/conformance.test.ts': `import { engineTests } from '@holdfast/conformance';
-import type { CreateEngine } from '@holdfast/conformance';
 import { ${title}Engine } from '@holdfast/${folderName}';
-import { describe, test } from 'vitest';
 
 const create: CreateEngine = async (clock) => ({
   engine: new ${title}Engine({ clock }),

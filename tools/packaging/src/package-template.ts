@@ -1,7 +1,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Kind } from './package-sources.ts';
-import { SOURCES } from './package-sources.ts';
+import { SOURCES, type Kind } from './package-sources.ts';
 
 /** Which package to write, and where. */
 export interface NewPackage {

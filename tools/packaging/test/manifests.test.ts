@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PublishedPackage } from '../src/manifests.ts';
-import { publishedPackages } from '../src/manifests.ts';
+import { publishedPackages, type PublishedPackage } from '../src/manifests.ts';
 import { expectManifest } from './package-habits.ts';
 
 const all = publishedPackages();

@@ -1,5 +1,4 @@
-import { wordCount } from './sentence.ts';
-import type { Sentence } from './sentence.ts';
+import { wordCount, type Sentence } from './sentence.ts';
 import type { Habit } from './habits.ts';
 
 /** A sentence to rewrite: where, and how. */

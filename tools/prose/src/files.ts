@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join, matchesGlob } from 'node:path';
-import { findingsIn } from './check.ts';
-import type { Finding } from './check.ts';
+import { findingsIn, type Finding } from './check.ts';
 import { unusedWords } from './glossary.ts';
 import { habits } from './habits.ts';
 import { sentencesOfMarkdown } from './markdown.ts';

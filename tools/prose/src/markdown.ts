@@ -1,8 +1,7 @@
 import type { Heading, Node, Paragraph } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { SKIP, visit } from 'unist-util-visit';
-import { sentencesOf } from './sentence.ts';
-import type { Passage, Sentence } from './sentence.ts';
+import { sentencesOf, type Passage, type Sentence } from './sentence.ts';
 
 /** The sentences of paragraphs, lists, tables and headings; blocks of code are left out. */
 export function sentencesOfMarkdown(markdown: string, firstLine = 1): readonly Sentence[] {

@@ -1,7 +1,6 @@
 import ts from 'typescript';
 import { sentencesOfMarkdown } from './markdown.ts';
-import { sentencesOf } from './sentence.ts';
-import type { Sentence } from './sentence.ts';
+import { sentencesOf, type Sentence } from './sentence.ts';
 
 /** The sentences of comments, and of strings with spaces: messages, descriptions, texts of a page. */
 export function sentencesOfTypeScript(path: string, source: string): readonly Sentence[] {

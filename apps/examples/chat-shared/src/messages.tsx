@@ -1,6 +1,5 @@
 import { waitsForOthers } from '@holdfast/ui-ai-sdk/transport';
-import { isToolUIPart } from 'ai';
-import type { ChatAddToolApproveResponseFunction, UIMessage } from 'ai';
+import { isToolUIPart, type ChatAddToolApproveResponseFunction, type UIMessage } from 'ai';
 import type { ReactNode } from 'react';
 
 interface MessagesProps {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { textOf } from '@holdfast/core';
-import type { JsonObject, Message } from '@holdfast/core';
+import { textOf, type JsonObject, type Message } from '@holdfast/core';
 import type { AssistantPart, Driver } from '@holdfast/core/driver';
 
 /** The milliseconds between two words. */

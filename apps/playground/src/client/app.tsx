@@ -1,9 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import { fetchServerInfo } from './api.ts';
-import type { ServerInfo } from './api.ts';
+import { fetchServerInfo, type ServerInfo } from './api.ts';
 import { chatOf, remove, send, stop, transport, useIsConnected } from './chat/chats.ts';
-import { Header } from './header.tsx';
-import type { Pane } from './header.tsx';
+import { Header, type Pane } from './header.tsx';
 import { SessionList } from './sessions/session-list.tsx';
 import { SessionScreen } from './chat/session-screen.tsx';
 import { Welcome } from './chat/welcome.tsx';

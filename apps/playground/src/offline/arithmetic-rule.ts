@@ -1,8 +1,7 @@
 import { findExpressions } from '../arithmetic.ts';
 import { errand } from './errand.ts';
 import { resultsIn, textIn } from './facts.ts';
-import { errandsIn } from './goal.ts';
-import type { Errand, Reading, Result, Rule } from './goal.ts';
+import { errandsIn, type Errand, type Reading, type Result, type Rule } from './goal.ts';
 import { withoutEnd } from './without-end.ts';
 
 const reference = String.raw`\b(?:it|that|this|the (?:result|answer|value|number|sum|product|total))\b`;

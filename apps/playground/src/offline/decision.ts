@@ -1,10 +1,8 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { readTurns } from './conversation.ts';
-import type { Turn } from './conversation.ts';
+import { readTurns, type Turn } from './conversation.ts';
 import { describeCall, sentence, shortened } from './facts.ts';
 import { noRule, readGoals } from './rules.ts';
-import { settle } from './settlement.ts';
-import type { Call, Item, Settlement } from './settlement.ts';
+import { settle, type Call, type Item, type Settlement } from './settlement.ts';
 
 /** The next action: the calls, or the text without calls. */
 export interface Decision {

@@ -1,9 +1,7 @@
 import { calculation, expressionsIn } from './arithmetic-rule.ts';
 import type { Turn } from './conversation.ts';
-import { factOf, notesIn, resultsIn, sentence, textIn } from './facts.ts';
-import type { Note } from './facts.ts';
-import { errandsIn } from './goal.ts';
-import type { Errand, Goal, Reading, Result, Rule } from './goal.ts';
+import { factOf, notesIn, resultsIn, sentence, textIn, type Note } from './facts.ts';
+import { errandsIn, type Errand, type Goal, type Reading, type Result, type Rule } from './goal.ts';
 import { slugOf } from './slug.ts';
 import { clock } from './tool-rules.ts';
 import { withoutEnd } from './without-end.ts';

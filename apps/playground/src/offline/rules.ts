@@ -1,8 +1,7 @@
 import { arithmetic } from './arithmetic-rule.ts';
 import { splitClauses } from './clauses.ts';
 import type { Turn } from './conversation.ts';
-import { errandsIn } from './goal.ts';
-import type { Goal, Reading, Rule } from './goal.ts';
+import { errandsIn, type Goal, type Reading, type Rule } from './goal.ts';
 import { recall, remember } from './notebook-rules.ts';
 import { conversation, deeds, greeting, identity, introduction, refrain, thanks } from './talk-rules.ts';
 import { callByName, clock, parcel, payment } from './tool-rules.ts';

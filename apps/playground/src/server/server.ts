@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { bundleClient } from './bundle.ts';
-import { createApp } from './routes.ts';
-import type { AppParts } from './routes.ts';
+import { createApp, type AppParts } from './routes.ts';
 
 /** The page and its API on this machine. */
 export interface PlaygroundServer {

@@ -1,11 +1,8 @@
-import { hasErrorCode } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
+import { hasErrorCode, type AgentSession } from '@holdfast/core';
 import type { SessionWatcher } from '@holdfast/core/channel';
 import { errorText } from '../error-text.ts';
-import { toSessionView } from '../view/session-view.ts';
-import type { SessionView } from '../view/session-view.ts';
-import { changeBetween } from '../view/view-change.ts';
-import type { ViewEvent } from '../view/view-change.ts';
+import { toSessionView, type SessionView } from '../view/session-view.ts';
+import { changeBetween, type ViewEvent } from '../view/view-change.ts';
 
 /**
  * Returns the view of a session: first as a whole, and then its changes. The text that a model writes is none of them.

@@ -1,9 +1,7 @@
-import type { ExecutionEngine } from '@holdfast/core/engine';
-import { sweep } from '@holdfast/core/engine';
+import { sweep, type ExecutionEngine } from '@holdfast/core/engine';
 import { errorText } from '../error-text.ts';
 import { printable } from '../invisible.ts';
-import { leaseSeconds } from '../playground.ts';
-import type { Playground } from '../playground.ts';
+import { leaseSeconds, type Playground } from '../playground.ts';
 
 /** The milliseconds between two looks for the sessions of dead processes. */
 const SWEEP_PAUSE = 1_000;

@@ -1,5 +1,4 @@
-import { tool } from '@holdfast/core';
-import type { Tool } from '@holdfast/core';
+import { tool, type Tool } from '@holdfast/core';
 import { z } from 'zod';
 import { evaluate } from '../arithmetic.ts';
 

@@ -1,5 +1,4 @@
-import { systemClock, tool } from '@holdfast/core';
-import type { Clock, Tool } from '@holdfast/core';
+import { systemClock, tool, type Clock, type Tool } from '@holdfast/core';
 import { z } from 'zod';
 
 /** Tells the time, here or in a time zone. */

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tool } from '@holdfast/core';
-import type { Tool } from '@holdfast/core';
+import { tool, type Tool } from '@holdfast/core';
 import { z } from 'zod';
 
 /** Letters, digits, `-` and `_`: a name that is a file name on every system and leads out of no folder. */

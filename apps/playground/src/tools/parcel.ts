@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { tool } from '@holdfast/core';
-import type { Tool } from '@holdfast/core';
+import { tool, type Tool } from '@holdfast/core';
 import { z } from 'zod';
 import { appendOnce } from './effect-file.ts';
 

@@ -1,5 +1,4 @@
-import { textOf } from '@holdfast/core';
-import type { AgentState, ExecutionStatus, ListedSession } from '@holdfast/core';
+import { textOf, type AgentState, type ExecutionStatus, type ListedSession } from '@holdfast/core';
 import { isTerminal } from '@holdfast/core/engine';
 
 /** A session in the list. */

@@ -1,19 +1,17 @@
-import { textOf } from '@holdfast/core';
-import { executionIdOf, isTrace } from '@holdfast/core/engine';
-import type {
-  AgentSession,
-  AgentState,
-  AgentStep,
-  ErrorRecord,
-  ExecutionStatus,
-  Message,
-  StopSignal,
-  ToolExecution,
+import {
+  textOf,
+  type AgentSession,
+  type AgentState,
+  type AgentStep,
+  type ErrorRecord,
+  type ExecutionStatus,
+  type Message,
+  type StopSignal,
+  type ToolExecution,
 } from '@holdfast/core';
-import type { StepType, ToolOutcomeType } from '@holdfast/core/engine';
+import { executionIdOf, isTrace, type StepType, type ToolOutcomeType } from '@holdfast/core/engine';
 import { maxSteps } from '../agent.ts';
-import { isGoingOn, NEW_TITLE, shortened, titleOf } from './session-summary.ts';
-import type { SessionSummary } from './session-summary.ts';
+import { isGoingOn, NEW_TITLE, shortened, titleOf, type SessionSummary } from './session-summary.ts';
 
 /** Tokens of a call or of many; a number that was not reported is absent. */
 interface TokensView {

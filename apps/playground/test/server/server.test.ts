@@ -1,5 +1,4 @@
-import { request } from 'node:http';
-import type { RequestOptions } from 'node:http';
+import { request, type RequestOptions } from 'node:http';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';

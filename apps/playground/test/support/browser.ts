@@ -1,5 +1,4 @@
-import axe from 'axe-core';
-import type { AxeResults } from 'axe-core';
+import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /** Serious and critical accessibility violations, in words; none is good. */

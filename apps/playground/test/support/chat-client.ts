@@ -1,9 +1,7 @@
-import { parseJsonEventStream } from 'ai';
-import type { UIMessage, UIMessageChunk } from 'ai';
+import { parseJsonEventStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { z } from 'zod';
 import type { SessionView } from '../../src/view/session-view.ts';
-import { viewAfter } from '../../src/view/view-change.ts';
-import type { ViewEvent } from '../../src/view/view-change.ts';
+import { viewAfter, type ViewEvent } from '../../src/view/view-change.ts';
 
 /** A reply with its JSON. */
 interface Reply {

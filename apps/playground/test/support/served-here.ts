@@ -1,8 +1,7 @@
 import { assistantMessage, InProcessEngine, userMessage } from '@holdfast/core';
 import { definition } from '../../src/agent.ts';
 import { readCommand } from '../../src/command-line.ts';
-import { openPlayground } from '../../src/playground.ts';
-import type { Playground } from '../../src/playground.ts';
+import { openPlayground, type Playground } from '../../src/playground.ts';
 import { startServer } from '../../src/server/server.ts';
 import { startWork } from '../../src/server/work.ts';
 import { ChatClient } from './chat-client.ts';

@@ -1,7 +1,6 @@
 import { median } from '../measure.ts';
 import { machine, measured } from '../process.ts';
-import type { Row } from '../report.ts';
-import { inUnit, reportRows, reportTable } from '../report.ts';
+import { inUnit, reportRows, reportTable, type Row } from '../report.ts';
 import { Results } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
 import { targetRow } from '../targets.ts';

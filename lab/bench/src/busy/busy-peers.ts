@@ -1,12 +1,9 @@
-import { AgentSession, sendMessage, SessionRuntime } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { AgentSession, sendMessage, SessionRuntime, type AgentState } from '@holdfast/core';
 import type { Job } from '../loop/job.ts';
 import { coreLoop, firstState } from '../peers/core.ts';
-import type { OpenStore, SessionStoreName } from '../stores/session-stores.ts';
-import { openSessionStore } from '../stores/session-stores.ts';
+import { openSessionStore, type OpenStore, type SessionStoreName } from '../stores/session-stores.ts';
 import type { RunStep, StorePlace } from '../stores/store-peer.ts';
-import type { AroundWrite } from './writes.ts';
-import { oneByOne, withWrites } from './writes.ts';
+import { oneByOne, withWrites, type AroundWrite } from './writes.ts';
 
 /**
  * `loop` keeps nothing. `sqlite one by one` is the same store, which gets a write when the one before has ended: no two

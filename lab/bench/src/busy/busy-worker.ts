@@ -1,5 +1,4 @@
-import type { BusyOptions } from './measure-busy.ts';
-import { measureBusy } from './measure-busy.ts';
+import { measureBusy, type BusyOptions } from './measure-busy.ts';
 
 // The parent wrote the argument.
 const costs = await measureBusy(JSON.parse(process.argv[2] ?? '') as BusyOptions);

@@ -9,8 +9,7 @@ import type { Metrics } from '../results.ts';
 import { describeServer, startRedis } from '../stores/redis-server.ts';
 import type { RunStep } from '../stores/store-peer.ts';
 import { StoreRun } from '../stores/store-run.ts';
-import type { BusyName, BusyPeer } from './busy-peers.ts';
-import { openBusyPeer } from './busy-peers.ts';
+import { openBusyPeer, type BusyName, type BusyPeer } from './busy-peers.ts';
 import { CommitFloor } from './commit-floor.ts';
 
 const TOOL_STEPS = 3;

@@ -1,8 +1,7 @@
 import { machine } from '../process.ts';
 import { inUnit, reportTable } from '../report.ts';
 import { describeServer, startRedis } from '../stores/redis-server.ts';
-import type { CapacityFigures, IdleFigures } from './measure-capacity.ts';
-import { CapacityBench } from './measure-capacity.ts';
+import { CapacityBench, type CapacityFigures, type IdleFigures } from './measure-capacity.ts';
 
 const IDLE: Readonly<Record<keyof IdleFigures, string>> = {
   queueCommands: 'commands of the queue a second',

@@ -1,13 +1,10 @@
-import type { AgentState } from '@holdfast/core';
-import { sendMessage, SessionRuntime } from '@holdfast/core';
+import { sendMessage, SessionRuntime, type AgentState } from '@holdfast/core';
 import { BullmqEngine } from '@holdfast/runner-bullmq';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { instant } from '../engines/engine-task.ts';
 import { inBatches } from '../engines/measure-load.ts';
-import type { CapacityOrder, CapacityReport, CapacityTask } from './capacity-task.ts';
-import { sessionIdOf } from './capacity-task.ts';
-import type { ClerkName } from './clerks.ts';
-import { clerks } from './clerks.ts';
+import { sessionIdOf, type CapacityOrder, type CapacityReport, type CapacityTask } from './capacity-task.ts';
+import { clerks, type ClerkName } from './clerks.ts';
 
 /** 1 KB, as a person may write it. */
 const MESSAGE = 'Please pay the invoice. '.repeat(43);

@@ -1,5 +1,4 @@
-import type { AgentLoop } from '@holdfast/core';
-import { createAgentLoop, tool } from '@holdfast/core';
+import { createAgentLoop, tool, type AgentLoop } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import { z } from 'zod';
 

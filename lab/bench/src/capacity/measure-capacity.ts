@@ -8,8 +8,7 @@ import { percentile, inBatches } from '../engines/measure-load.ts';
 import { ServerMeter } from '../engines/server-meter.ts';
 import { CapacityProcess } from './capacity-process.ts';
 import { sessionIdOf } from './capacity-task.ts';
-import type { ClerkName } from './clerks.ts';
-import { clerks } from './clerks.ts';
+import { clerks, type ClerkName } from './clerks.ts';
 
 const PROCESSES = 3;
 const IDLE_SECONDS = 20;

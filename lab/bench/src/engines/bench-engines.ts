@@ -1,15 +1,12 @@
 import { median } from '../measure.ts';
 import { machine, measured } from '../process.ts';
 import { inUnit, reportTable } from '../report.ts';
-import type { Metrics } from '../results.ts';
-import { Results } from '../results.ts';
+import { Results, type Metrics } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
 import type { EngineName } from './engine-task.ts';
-import type { LoadMetric, LoadOptions } from './measure-load.ts';
-import { DELAY, PROCESSES, STEPS } from './measure-load.ts';
+import { DELAY, PROCESSES, STEPS, type LoadMetric, type LoadOptions } from './measure-load.ts';
 import type { SceneMetric } from './scene-metric.ts';
-import type { SceneName } from './scenes.ts';
-import { SCENES } from './scenes.ts';
+import { SCENES, type SceneName } from './scenes.ts';
 
 export interface EngineBenchOptions {
   readonly names: readonly EngineName[];

@@ -1,7 +1,5 @@
-import type { AgentLoop, AgentSession, Message } from '@holdfast/core';
-import { createAgentLoop, tool } from '@holdfast/core';
-import type { Driver } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
+import { createAgentLoop, tool, type AgentLoop, type AgentSession, type Message } from '@holdfast/core';
+import { DriverError, type Driver } from '@holdfast/core/driver';
 import type { Schedule } from '@holdfast/core/engine';
 import { z } from 'zod';
 import { Job } from '../loop/job.ts';

@@ -4,10 +4,8 @@ import { RedisSessionStore } from '@holdfast/store-redis';
 import { Queue } from 'bullmq';
 import type { RedisServer } from 'test-servers';
 import { startRedis } from '../stores/redis-server.ts';
-import type { AgentsTask } from './engine-agents.ts';
-import { EngineAgents, scheduleOf } from './engine-agents.ts';
-import type { WorkerReport, WorkerTask } from './engine-task.ts';
-import { MESSAGE, PLAIN_QUEUE } from './engine-task.ts';
+import { EngineAgents, scheduleOf, type AgentsTask } from './engine-agents.ts';
+import { MESSAGE, PLAIN_QUEUE, type WorkerReport, type WorkerTask } from './engine-task.ts';
 import { ServerMeter } from './server-meter.ts';
 import { WorkerProcess } from './worker-process.ts';
 

@@ -4,8 +4,15 @@ import { BullmqEngine } from '@holdfast/runner-bullmq';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Worker } from 'bullmq';
 import { EngineAgents, scheduleOf } from './engine-agents.ts';
-import type { WorkerOrder, WorkerReport, WorkerTask } from './engine-task.ts';
-import { instant, MESSAGE, PLAIN_QUEUE, STEPS_PER_TURN } from './engine-task.ts';
+import {
+  instant,
+  MESSAGE,
+  PLAIN_QUEUE,
+  STEPS_PER_TURN,
+  type WorkerOrder,
+  type WorkerReport,
+  type WorkerTask,
+} from './engine-task.ts';
 
 const task = JSON.parse(process.argv[2] ?? '') as WorkerTask; // the parent wrote the argument
 const agents = new EngineAgents(task.agents);

@@ -1,5 +1,4 @@
-import type { LoadOptions } from './measure-load.ts';
-import { measureLoad } from './measure-load.ts';
+import { measureLoad, type LoadOptions } from './measure-load.ts';
 
 // The parent wrote the argument.
 const metrics = await measureLoad(JSON.parse(process.argv[2] ?? '') as LoadOptions);

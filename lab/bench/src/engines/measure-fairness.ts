@@ -1,6 +1,5 @@
 import type { Metrics } from '../results.ts';
-import type { NewSession } from './engine-site.ts';
-import { EngineSite } from './engine-site.ts';
+import { EngineSite, type NewSession } from './engine-site.ts';
 import { instant } from './engine-task.ts';
 import { finishedOf, inBatches, PROCESSES } from './measure-load.ts';
 import type { SceneMetric } from './scene-metric.ts';

@@ -2,10 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SessionRuntime } from '@holdfast/core';
 import type { Metrics } from '../results.ts';
 import { LANES } from './engine-agents.ts';
-import type { NewSession, SiteOptions } from './engine-site.ts';
-import { EngineSite } from './engine-site.ts';
-import type { EngineName } from './engine-task.ts';
-import { instant } from './engine-task.ts';
+import { EngineSite, type NewSession, type SiteOptions } from './engine-site.ts';
+import { instant, type EngineName } from './engine-task.ts';
 import type { ServerMeter } from './server-meter.ts';
 
 /**

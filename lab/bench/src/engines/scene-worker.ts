@@ -1,5 +1,4 @@
-import type { SceneName } from './scenes.ts';
-import { SCENES } from './scenes.ts';
+import { SCENES, type SceneName } from './scenes.ts';
 
 // The parent wrote the argument.
 const { name, isQuick } = JSON.parse(process.argv[2] ?? '') as {

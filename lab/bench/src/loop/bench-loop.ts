@@ -1,10 +1,8 @@
 import { inFreshProcess, machine } from '../process.ts';
-import type { Row } from '../report.ts';
-import { reportRows } from '../report.ts';
+import { reportRows, type Row } from '../report.ts';
 import { Results } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
-import type { PeerName } from './peers.ts';
-import { PEERS } from './peers.ts';
+import { PEERS, type PeerName } from './peers.ts';
 import { reportPeers } from './tables.ts';
 import { loopTargets } from './targets.ts';
 import type { Task } from './worker.ts';

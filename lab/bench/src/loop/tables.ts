@@ -2,8 +2,7 @@ import { median } from '../measure.ts';
 import { inUnit, reportTable } from '../report.ts';
 import type { Results } from '../results.ts';
 import { installed } from './installed.ts';
-import type { PeerName } from './peers.ts';
-import { PEERS } from './peers.ts';
+import { PEERS, type PeerName } from './peers.ts';
 import type { Metric } from './workloads.ts';
 
 /** Prints what all peers needed. */

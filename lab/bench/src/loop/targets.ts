@@ -1,10 +1,8 @@
-import type { Row } from '../report.ts';
-import { rowOf } from '../report.ts';
+import { rowOf, type Row } from '../report.ts';
 import type { Results } from '../results.ts';
 import { targetRow } from '../targets.ts';
 import { installed } from './installed.ts';
-import type { PeerName } from './peers.ts';
-import { PEERS } from './peers.ts';
+import { PEERS, type PeerName } from './peers.ts';
 import type { Metric } from './workloads.ts';
 
 const BASE: PeerName = 'generateText';

@@ -1,7 +1,5 @@
-import type { PeerName } from './peers.ts';
-import { PEERS } from './peers.ts';
-import type { Effort, Workload } from './workloads.ts';
-import { measure } from './workloads.ts';
+import { PEERS, type PeerName } from './peers.ts';
+import { measure, type Effort, type Workload } from './workloads.ts';
 
 /** The task of a process. */
 export interface Task extends Effort {

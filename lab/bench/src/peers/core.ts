@@ -1,6 +1,5 @@
-import type { AgentLoop, Message, Tool } from '@holdfast/core';
+import { AgentState, createAgentLoop, tool, type AgentLoop, type Message, type Tool } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
-import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import { z } from 'zod';
 import type { Job } from '../loop/job.ts';
 import type { Peer } from '../loop/peer.ts';

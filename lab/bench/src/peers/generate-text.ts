@@ -1,5 +1,4 @@
-import type { Tool } from 'ai';
-import { generateText, isStepCount, streamText, tool } from 'ai';
+import { generateText, isStepCount, streamText, tool, type Tool } from 'ai';
 import { z } from 'zod';
 import { instantModel } from '../loop/instant-model.ts';
 import type { EchoArgs, Job } from '../loop/job.ts';

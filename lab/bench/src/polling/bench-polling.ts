@@ -7,8 +7,14 @@ import { median } from '../measure.ts';
 import { machine } from '../process.ts';
 import { inUnit, reportTable } from '../report.ts';
 import { startRedis } from '../stores/redis-server.ts';
-import type { PollingParts, PollingPlace } from './polling-agent.ts';
-import { AGENT, newRuntime, openPollingPlace, STEPS } from './polling-agent.ts';
+import {
+  AGENT,
+  newRuntime,
+  openPollingPlace,
+  STEPS,
+  type PollingParts,
+  type PollingPlace,
+} from './polling-agent.ts';
 import { PollingWorkers } from './polling-workers.ts';
 
 export interface PollingBenchOptions {

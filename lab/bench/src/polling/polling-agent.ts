@@ -1,5 +1,4 @@
-import { createAgentLoop, SessionRuntime, tool } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { createAgentLoop, SessionRuntime, tool, type SessionStore } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';

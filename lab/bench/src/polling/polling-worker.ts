@@ -1,7 +1,6 @@
 import type { SessionStore } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
-import type { PollingPlace } from './polling-agent.ts';
-import { newRuntime, openPollingPlace } from './polling-agent.ts';
+import { newRuntime, openPollingPlace, type PollingPlace } from './polling-agent.ts';
 
 /** The calls of a worker's engine since the last report. */
 export interface PollingCounts {

@@ -1,14 +1,11 @@
 import { median } from '../measure.ts';
 import { machine, measured } from '../process.ts';
-import type { Row } from '../report.ts';
-import { inUnit, reportRows, reportTable } from '../report.ts';
+import { inUnit, reportRows, reportTable, type Row } from '../report.ts';
 import { Results } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
-import type { TargetName } from '../targets.ts';
-import { targetRow } from '../targets.ts';
+import { targetRow, type TargetName } from '../targets.ts';
 import type { PublishCosts, PublishMetric, PublishOptions } from './measure-publish.ts';
-import type { ChannelName, PublishName } from './publish-peers.ts';
-import { CHANNEL_NAMES } from './publish-peers.ts';
+import { CHANNEL_NAMES, type ChannelName, type PublishName } from './publish-peers.ts';
 
 export interface PublishBenchOptions {
   readonly names: readonly PublishName[];

@@ -6,8 +6,7 @@ import { cpuSince } from '../process.ts';
 import type { Metrics } from '../results.ts';
 import { commandTimes } from '../stores/counters.ts';
 import { describeServer, startRedis } from '../stores/redis-server.ts';
-import type { PublishName, PublishPeer, StreamJob } from './publish-peers.ts';
-import { openPublishPeer } from './publish-peers.ts';
+import { openPublishPeer, type PublishName, type PublishPeer, type StreamJob } from './publish-peers.ts';
 
 const DELTAS = 10_000;
 /** The duration of a paced stream. */

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { SessionChannel } from '@holdfast/core/channel';
+import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { RedisSessionChannel } from '@holdfast/store-redis';
 import { SqliteSessionChannel } from '@holdfast/store-sqlite';

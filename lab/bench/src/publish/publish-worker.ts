@@ -1,5 +1,4 @@
-import type { PublishOptions } from './measure-publish.ts';
-import { measurePublish } from './measure-publish.ts';
+import { measurePublish, type PublishOptions } from './measure-publish.ts';
 
 // The parent wrote the argument.
 const costs = await measurePublish(JSON.parse(process.argv[2] ?? '') as PublishOptions);

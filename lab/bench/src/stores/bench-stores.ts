@@ -1,12 +1,10 @@
 import { machine, measured } from '../process.ts';
-import type { Row } from '../report.ts';
-import { reportRows } from '../report.ts';
+import { reportRows, type Row } from '../report.ts';
 import { Results } from '../results.ts';
 import type { RedisCosts } from './measure-redis.ts';
 import type { RunCosts } from './measure-saves.ts';
 import type { StoreName } from './store-peers.ts';
-import type { StoreResults } from './store-results.ts';
-import { addCosts, addRedisCosts } from './store-results.ts';
+import { addCosts, addRedisCosts, type StoreResults } from './store-results.ts';
 import { reportStores } from './store-tables.ts';
 import { storeTargets } from './store-targets.ts';
 import type { StoreTask } from './store-worker.ts';

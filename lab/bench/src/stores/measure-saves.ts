@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisServer } from 'test-servers';
 import { shuffler } from '../shuffle.ts';
-import type { Counters, Counts } from './counters.ts';
-import { FileCounters, RedisCounters } from './counters.ts';
+import { FileCounters, RedisCounters, type Counters, type Counts } from './counters.ts';
 import { startRedis } from './redis-server.ts';
 import type { RunStep, StorePeer, StorePlace } from './store-peer.ts';
-import type { StoreEntry, StoreName } from './store-peers.ts';
-import { STORES } from './store-peers.ts';
+import { STORES, type StoreEntry, type StoreName } from './store-peers.ts';
 import { newBytes, StoreRun } from './store-run.ts';
 
 /** One save: milliseconds, and what it wrote. */

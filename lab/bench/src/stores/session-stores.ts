@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { SessionStore } from '@holdfast/core';
-import { MemorySessionStore } from '@holdfast/core';
+import { MemorySessionStore, type SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { StorePlace } from './store-peer.ts';

@@ -2,8 +2,7 @@ import { median } from '../measure.ts';
 import type { Metrics, Results } from '../results.ts';
 import type { RedisCosts } from './measure-redis.ts';
 import type { RunCosts, StoreCosts } from './measure-saves.ts';
-import type { StoreName } from './store-peers.ts';
-import { STORE_NAMES } from './store-peers.ts';
+import { STORE_NAMES, type StoreName } from './store-peers.ts';
 
 /** Milliseconds of a save beside the floor, and of the longest command of a load; microseconds of the server for a save. */
 type RedisMetric = 'floor time' | 'server time' | 'blocked';

@@ -1,9 +1,7 @@
 import { median } from '../measure.ts';
 import { inUnit, reportTable } from '../report.ts';
-import type { StoreName } from './store-peers.ts';
-import { STORES } from './store-peers.ts';
-import type { StoreMetric, StoreResults } from './store-results.ts';
-import { NEW_DATA } from './store-results.ts';
+import { STORES, type StoreName } from './store-peers.ts';
+import { NEW_DATA, type StoreMetric, type StoreResults } from './store-results.ts';
 
 const HEAD = [
   'store',

@@ -1,10 +1,7 @@
-import type { Row } from '../report.ts';
-import { rowOf } from '../report.ts';
+import { rowOf, type Row } from '../report.ts';
 import { targetRow } from '../targets.ts';
-import type { StoreName } from './store-peers.ts';
-import { WHOLE_STORES } from './store-peers.ts';
-import type { StoreMetric, StoreResults } from './store-results.ts';
-import { NEW_DATA } from './store-results.ts';
+import { WHOLE_STORES, type StoreName } from './store-peers.ts';
+import { NEW_DATA, type StoreMetric, type StoreResults } from './store-results.ts';
 
 const OURS: StoreName = 'store-redis';
 const CLAIMED: StoreName = 'store-redis-claimed';

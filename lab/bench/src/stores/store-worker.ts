@@ -1,7 +1,5 @@
-import type { RedisOptions } from './measure-redis.ts';
-import { measureRedis } from './measure-redis.ts';
-import type { SavesOptions } from './measure-saves.ts';
-import { measureSaves } from './measure-saves.ts';
+import { measureRedis, type RedisOptions } from './measure-redis.ts';
+import { measureSaves, type SavesOptions } from './measure-saves.ts';
 
 /** The task of a process. */
 export type StoreTask =

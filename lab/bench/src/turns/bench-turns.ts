@@ -1,11 +1,9 @@
 import { median } from '../measure.ts';
 import { machine, measured } from '../process.ts';
-import type { Row } from '../report.ts';
-import { inUnit, reportRows, reportTable } from '../report.ts';
+import { inUnit, reportRows, reportTable, type Row } from '../report.ts';
 import { Results } from '../results.ts';
 import { targetRow } from '../targets.ts';
-import type { TurnCosts, TurnOptions } from './measure-turns.ts';
-import { SIZES, turnKey } from './measure-turns.ts';
+import { SIZES, turnKey, type TurnCosts, type TurnOptions } from './measure-turns.ts';
 import type { TurnName } from './turn-peers.ts';
 
 export interface TurnBenchOptions {

@@ -5,8 +5,7 @@ import type { RedisServer } from 'test-servers';
 import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
 import { describeServer, startRedis } from '../stores/redis-server.ts';
-import type { Conversation, TurnName, TurnPeer } from './turn-peers.ts';
-import { openTurnPeer } from './turn-peers.ts';
+import { openTurnPeer, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
 
 /** How many messages a conversation has when its first turn is timed. */
 export const SIZES = [20, 1_000] as const;

@@ -1,4 +1,3 @@
-import type { AgentLoop, Message } from '@holdfast/core';
 import {
   AgentSession,
   AgentState,
@@ -7,14 +6,15 @@ import {
   sendMessage,
   SessionRuntime,
   userMessage,
+  type AgentLoop,
+  type Message,
 } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { generateText } from 'ai';
 import { instantModel } from '../loop/instant-model.ts';
 import { Job } from '../loop/job.ts';
 import { coreLoop } from '../peers/core.ts';
-import type { OpenStore, SessionStoreName } from '../stores/session-stores.ts';
-import { openSessionStore } from '../stores/session-stores.ts';
+import { openSessionStore, type OpenStore, type SessionStoreName } from '../stores/session-stores.ts';
 import type { StorePlace } from '../stores/store-peer.ts';
 
 /**

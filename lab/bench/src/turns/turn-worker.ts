@@ -1,5 +1,4 @@
-import type { TurnOptions } from './measure-turns.ts';
-import { measureTurns } from './measure-turns.ts';
+import { measureTurns, type TurnOptions } from './measure-turns.ts';
 
 // The parent wrote the argument.
 const costs = await measureTurns(JSON.parse(process.argv[2] ?? '') as TurnOptions);

@@ -4,16 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { InProcessEngine, SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { InProcessEngine, SessionRuntime, type SessionStore } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { sweep } from '@holdfast/core/engine';
-import { chatHandler } from '@holdfast/ui-ai-sdk/handler';
-import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
+import { chatHandler, type ChatLimits } from '@holdfast/ui-ai-sdk/handler';
 import { getRequestListener } from '@hono/node-server';
 import { countedChannel } from './counted-channel.ts';
-import { writer } from './writer.ts';
-import type { WriterParts } from './writer.ts';
+import { writer, type WriterParts } from './writer.ts';
 
 /** The parts that all processes of a chat share. */
 export interface SharedParts {

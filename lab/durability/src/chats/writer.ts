@@ -1,5 +1,4 @@
-import { createAgentLoop, textOf, tool } from '@holdfast/core';
-import type { AgentLoop, JsonObject, Tool } from '@holdfast/core';
+import { createAgentLoop, textOf, tool, type AgentLoop, type JsonObject, type Tool } from '@holdfast/core';
 import type { Driver, InferenceRequest, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Journal } from '../journal.ts';
 import type { Gates } from './gates.ts';

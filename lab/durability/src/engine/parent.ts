@@ -1,5 +1,12 @@
-import { createAgentLoop, hasErrorCode, textOf, tool } from '@holdfast/core';
-import type { AgentLoop, Hook, SessionRuntime } from '@holdfast/core';
+import {
+  createAgentLoop,
+  hasErrorCode,
+  textOf,
+  tool,
+  type AgentLoop,
+  type Hook,
+  type SessionRuntime,
+} from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Plan } from '../agent.ts';
 

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { HoldfastError } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
-import { sweep } from '@holdfast/core/engine';
-import type { Advance } from '@holdfast/core/engine';
+import { HoldfastError, type SessionStore } from '@holdfast/core';
+import { sweep, type Advance } from '@holdfast/core/engine';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 
 /** The options of a worker of a queue. */

@@ -1,8 +1,6 @@
-import { until } from 'test-servers';
-import type { RedisServer } from 'test-servers';
+import { until, type RedisServer } from 'test-servers';
 import { expect, onTestFinished } from 'vitest';
-import { KINDS } from '../../src/agent.ts';
-import type { Kind, Plan } from '../../src/agent.ts';
+import { KINDS, type Kind, type Plan } from '../../src/agent.ts';
 import { problemsOf } from '../checks.ts';
 import { changed, isIdle, repeated } from '../endings.ts';
 import { TESTED_STORES } from '../servers.ts';

@@ -1,7 +1,5 @@
-import { createAgentLoop, InProcessEngine, SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
-import { PollingEngine } from '@holdfast/core/engine';
-import type { QueueEngine, Schedule } from '@holdfast/core/engine';
+import { createAgentLoop, InProcessEngine, SessionRuntime, type SessionStore } from '@holdfast/core';
+import { PollingEngine, type QueueEngine, type Schedule } from '@holdfast/core/engine';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +7,7 @@ import { until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openQueue } from '../../src/engine/queue.ts';
 import { STORES } from '../../src/stores.ts';
-import { serverOfBlock, TESTED_STORES } from '../servers.ts';
-import type { NewLocation } from '../servers.ts';
+import { serverOfBlock, TESTED_STORES, type NewLocation } from '../servers.ts';
 import { newQueue, startQueueServer } from './queue-server.ts';
 
 /** The schedules of the sessions, by the session id. */

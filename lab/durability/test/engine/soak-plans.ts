@@ -1,5 +1,4 @@
-import { KINDS } from '../../src/agent.ts';
-import type { Plan } from '../../src/agent.ts';
+import { KINDS, type Plan } from '../../src/agent.ts';
 import type { ParentPlan } from '../../src/engine/parent.ts';
 import { OUTAGES } from '../../src/provider.ts';
 

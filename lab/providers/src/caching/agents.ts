@@ -1,5 +1,4 @@
-import type { Tool } from '@holdfast/core';
-import { tool } from '@holdfast/core';
+import { tool, type Tool } from '@holdfast/core';
 import { z } from 'zod';
 
 /** The sizes of an agent's work, in tokens. */

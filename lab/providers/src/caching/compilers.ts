@@ -1,5 +1,10 @@
-import type { Message, MessageCompiler } from '@holdfast/core';
-import { allSections, conversationWithCurrentToolTrace, messageCompiler } from '@holdfast/core';
+import {
+  allSections,
+  conversationWithCurrentToolTrace,
+  messageCompiler,
+  type Message,
+  type MessageCompiler,
+} from '@holdfast/core';
 import { executionIdOf, isTrace } from '@holdfast/core/engine';
 import { tokensOf } from './cache-rules.ts';
 

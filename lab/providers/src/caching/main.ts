@@ -1,8 +1,6 @@
-import type { AgentShape } from './agents.ts';
-import { AGENTS } from './agents.ts';
+import { AGENTS, type AgentShape } from './agents.ts';
 import { COMPILERS } from './compilers.ts';
-import type { Measurement, MeasuredTurn } from './measure.ts';
-import { measureTurns, sumOf } from './measure.ts';
+import { measureTurns, sumOf, type Measurement, type MeasuredTurn } from './measure.ts';
 import { anthropic, CACHING_PROVIDERS } from './providers.ts';
 
 const COLUMNS = [

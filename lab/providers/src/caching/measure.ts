@@ -1,16 +1,16 @@
-import type { AgentLoop, MessageCompiler, Usage } from '@holdfast/core';
-import { AgentState, createAgentLoop } from '@holdfast/core';
-import type { PromptCache } from '@holdfast/driver-ai-sdk';
-import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import type { AgentShape } from './agents.ts';
-import { textOfTokens, toolsOf } from './agents.ts';
-import type { Block, CountedInput, PromptCacheRule } from './cache-rules.ts';
-import { tokensOf } from './cache-rules.ts';
+import {
+  AgentState,
+  createAgentLoop,
+  type AgentLoop,
+  type MessageCompiler,
+  type Usage,
+} from '@holdfast/core';
+import { aiSdkDriver, type PromptCache } from '@holdfast/driver-ai-sdk';
+import { textOfTokens, toolsOf, type AgentShape } from './agents.ts';
+import { tokensOf, type Block, type CountedInput, type PromptCacheRule } from './cache-rules.ts';
 import type { Json } from './prompt-blocks.ts';
-import type { CachingProvider } from './providers.ts';
-import { PRICES } from './providers.ts';
-import type { ScriptedAnswer } from './script.ts';
-import { answersOf } from './script.ts';
+import { PRICES, type CachingProvider } from './providers.ts';
+import { answersOf, type ScriptedAnswer } from './script.ts';
 
 const TURNS = 10;
 

@@ -3,10 +3,14 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelPrices } from '@holdfast/core';
-import type { Block, CountedInput, PromptCacheRule } from './cache-rules.ts';
-import { markedCache, prefixCache } from './cache-rules.ts';
-import type { Json } from './prompt-blocks.ts';
-import { anthropicBlocks, googleBlocks, openAiBlocks } from './prompt-blocks.ts';
+import {
+  markedCache,
+  prefixCache,
+  type Block,
+  type CountedInput,
+  type PromptCacheRule,
+} from './cache-rules.ts';
+import { anthropicBlocks, googleBlocks, openAiBlocks, type Json } from './prompt-blocks.ts';
 import type { ScriptedAnswer } from './script.ts';
 
 type Fetch = typeof globalThis.fetch;

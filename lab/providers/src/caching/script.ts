@@ -1,5 +1,4 @@
-import type { AgentShape } from './agents.ts';
-import { textOfTokens } from './agents.ts';
+import { textOfTokens, type AgentShape } from './agents.ts';
 
 /** A call of a tool. */
 interface ScriptedCall {

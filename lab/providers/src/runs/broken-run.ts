@@ -1,9 +1,6 @@
-import type { AgentState } from '@holdfast/core';
-import { AgentState as State, RunAbort } from '@holdfast/core';
-import type { Scenario } from '../scenarios/scenario.ts';
-import { answersOf } from '../scenarios/scenario.ts';
-import type { Break, ProviderServer, Script } from '../server.ts';
-import { NOTHING_LEFT } from '../server.ts';
+import { AgentState as State, RunAbort, type AgentState } from '@holdfast/core';
+import { answersOf, type Scenario } from '../scenarios/scenario.ts';
+import { NOTHING_LEFT, type Break, type ProviderServer, type Script } from '../server.ts';
 import type { Provider, WireResponse } from '../wire.ts';
 import { copyOf, firstState, loopOf, withTurn } from './held-run.ts';
 

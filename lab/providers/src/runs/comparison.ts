@@ -1,10 +1,7 @@
-import type { Scenario } from '../scenarios/scenario.ts';
-import { answersOf } from '../scenarios/scenario.ts';
-import type { ProviderServer, RecordedRequest } from '../server.ts';
-import { inOrder } from '../server.ts';
+import { answersOf, type Scenario } from '../scenarios/scenario.ts';
+import { inOrder, type ProviderServer, type RecordedRequest } from '../server.ts';
 import type { Provider } from '../wire.ts';
-import { runHeld, takeStepHere } from './held-run.ts';
-import type { TakeStep } from './held-run.ts';
+import { runHeld, takeStepHere, type TakeStep } from './held-run.ts';
 import type { Mode, StepFacts } from './outcome.ts';
 import { runWithSdk } from './sdk-run.ts';
 

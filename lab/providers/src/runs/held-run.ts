@@ -1,4 +1,3 @@
-import type { AgentStep, Clock, JsonObject, Tool, UserPart } from '@holdfast/core';
 import {
   AgentState,
   allSections,
@@ -7,14 +6,18 @@ import {
   systemClock,
   tool,
   toolResult,
+  type AgentStep,
+  type Clock,
+  type JsonObject,
+  type Tool,
+  type UserPart,
 } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { wrapLanguageModel } from 'ai';
 import type { Scenario, Turn } from '../scenarios/scenario.ts';
 import type { ScenarioTool } from '../scenarios/tools.ts';
 import type { Provider } from '../wire.ts';
-import type { Mode, StepFacts } from './outcome.ts';
-import { MAX_OUTPUT_TOKENS, SYSTEM_PROMPT } from './outcome.ts';
+import { MAX_OUTPUT_TOKENS, SYSTEM_PROMPT, type Mode, type StepFacts } from './outcome.ts';
 
 /** Takes one step of a state in the form of JSON, and returns the new state as JSON. */
 export type TakeStep = (json: JsonObject) => Promise<JsonObject>;

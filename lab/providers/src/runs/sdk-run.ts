@@ -1,11 +1,19 @@
 import type { LanguageModelV4ProviderTool } from '@ai-sdk/provider';
-import type { ModelMessage, StepResult, ToolSet } from 'ai';
-import { generateText, isStepCount, jsonSchema, Output, streamText, tool } from 'ai';
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  Output,
+  streamText,
+  tool,
+  type ModelMessage,
+  type StepResult,
+  type ToolSet,
+} from 'ai';
 import type { Scenario, Turn } from '../scenarios/scenario.ts';
 import type { ScenarioTool } from '../scenarios/tools.ts';
 import type { Provider } from '../wire.ts';
-import type { Mode, StepFacts } from './outcome.ts';
-import { MAX_OUTPUT_TOKENS, SYSTEM_PROMPT } from './outcome.ts';
+import { MAX_OUTPUT_TOKENS, SYSTEM_PROMPT, type Mode, type StepFacts } from './outcome.ts';
 
 /** Runs a scenario with `generateText` or `streamText`, and returns its steps. */
 export async function runWithSdk(

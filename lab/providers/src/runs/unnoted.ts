@@ -1,10 +1,8 @@
-import type { NotedDifference } from '../differences.ts';
-import { isNoted, notedFor } from '../differences.ts';
+import { isNoted, notedFor, type NotedDifference } from '../differences.ts';
 import type { Scenario } from '../scenarios/scenario.ts';
 import type { Provider } from '../wire.ts';
 import type { Comparison } from './comparison.ts';
-import type { JsonDifference } from './json-paths.ts';
-import { differencesBetween } from './json-paths.ts';
+import { differencesBetween, type JsonDifference } from './json-paths.ts';
 import type { Mode } from './outcome.ts';
 
 /** The result of a comparison against the noted differences. */

@@ -1,6 +1,5 @@
 import type { AnswerUsage, WireFailure } from '../wire.ts';
-import type { ChatDialect } from './chat.ts';
-import { chatWire, choiceOf } from './chat.ts';
+import { chatWire, choiceOf, type ChatDialect } from './chat.ts';
 import { jsonResponse } from './event-stream.ts';
 import { openAiFailure, openAiStatus } from './openai-failures.ts';
 import { refusedByDeepSeek, refusedByGroq, refusedByMistral } from './vendor-failures.ts';

@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { IS_LONG } from '../../src/effort.ts';
 import { ApprovingServer } from './approving-server.ts';
-import type { PersonAct, PersonStep, StepEnd } from './person-step.ts';
-import { takeStep } from './person-step.ts';
+import { takeStep, type PersonAct, type PersonStep, type StepEnd } from './person-step.ts';
 
 /**
  * Calls that the provider runs after a person has approved them, through every change of the conversation. Each step has a

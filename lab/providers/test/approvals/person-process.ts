@@ -1,5 +1,4 @@
-import type { PersonStep } from './person-step.ts';
-import { takeStep } from './person-step.ts';
+import { takeStep, type PersonStep } from './person-step.ts';
 
 /** A process that takes one step and writes the end as JSON. */
 

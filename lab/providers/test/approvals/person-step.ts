@@ -1,5 +1,4 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { AgentState, SessionAction } from '@holdfast/core';
 import {
   approve,
   cancel,
@@ -11,6 +10,8 @@ import {
   regenerate,
   sendMessage,
   SessionRuntime,
+  type AgentState,
+  type SessionAction,
 } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';

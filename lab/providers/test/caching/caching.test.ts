@@ -1,10 +1,8 @@
 import { allSections, conversationWithCurrentToolTrace } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { AGENTS } from '../../src/caching/agents.ts';
-import type { MeasuredTurn } from '../../src/caching/measure.ts';
-import { measureTurns, sumOf } from '../../src/caching/measure.ts';
-import type { CachingProvider } from '../../src/caching/providers.ts';
-import { anthropic, google, openAi, PRICES } from '../../src/caching/providers.ts';
+import { measureTurns, sumOf, type MeasuredTurn } from '../../src/caching/measure.ts';
+import { anthropic, google, openAi, PRICES, type CachingProvider } from '../../src/caching/providers.ts';
 
 async function turnsOf(
   provider: CachingProvider,

@@ -1,6 +1,5 @@
 import type { MCPClient } from '@ai-sdk/mcp';
-import type { JsonObject } from '@holdfast/core';
-import { AgentState, createAgentLoop } from '@holdfast/core';
+import { AgentState, createAgentLoop, type JsonObject } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import { spawn } from 'node:child_process';

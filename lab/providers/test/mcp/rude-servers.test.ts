@@ -1,8 +1,7 @@
 import type { MCPClient } from '@ai-sdk/mcp';
 import { AgentState, createAgentLoop } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
-import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
-import type { AiSdkToolSet, FromAiSdkToolsOptions } from '@holdfast/driver-ai-sdk/tools';
+import { fromAiSdkTools, type AiSdkToolSet, type FromAiSdkToolsOptions } from '@holdfast/driver-ai-sdk/tools';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

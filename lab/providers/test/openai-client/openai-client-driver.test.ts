@@ -1,5 +1,4 @@
-import { driverTests } from '@holdfast/conformance';
-import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
+import { driverTests, type CreateDriver, type DriverAbilities } from '@holdfast/conformance';
 import {
   fetchAbilities,
   KEY,

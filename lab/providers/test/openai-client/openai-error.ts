@@ -1,5 +1,4 @@
-import type { DriverErrorKind, InferenceResponseInit } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
+import { DriverError, type DriverErrorKind, type InferenceResponseInit } from '@holdfast/core/driver';
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 
 const BY_CODE: Readonly<Record<string, DriverErrorKind>> = {

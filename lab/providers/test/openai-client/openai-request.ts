@@ -1,5 +1,4 @@
-import type { LlmConfig, Message, ResponseFormat, UserPart } from '@holdfast/core';
-import { textOf } from '@holdfast/core';
+import { textOf, type LlmConfig, type Message, type ResponseFormat, type UserPart } from '@holdfast/core';
 import type {
   AssistantPart,
   InferenceRequest,

@@ -1,11 +1,11 @@
 import type { FinishReason } from '@holdfast/core';
-import type {
-  AssistantPart,
-  InferenceOptions,
-  InferenceResponseInit,
-  UsageFields,
+import {
+  DriverError,
+  type AssistantPart,
+  type InferenceOptions,
+  type InferenceResponseInit,
+  type UsageFields,
 } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
 import { APIError } from 'openai';
 import type { Responses } from 'openai/resources/responses/responses';
 

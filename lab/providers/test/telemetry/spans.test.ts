@@ -2,15 +2,14 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { context } from '@opentelemetry/api';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
   SimpleSpanProcessor,
+  type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
 import { OpenTelemetry } from '@ai-sdk/otel';
-import type { TelemetryIntegration } from '@holdfast/driver-ai-sdk/telemetry';
-import { aiSdkTelemetry } from '@holdfast/driver-ai-sdk/telemetry';
+import { aiSdkTelemetry, type TelemetryIntegration } from '@holdfast/driver-ai-sdk/telemetry';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import {
   AgentState,
@@ -21,8 +20,8 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type AgentLoop,
 } from '@holdfast/core';
-import type { AgentLoop } from '@holdfast/core';
 import { generateText, stepCountIs, streamText, tool as sdkTool } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

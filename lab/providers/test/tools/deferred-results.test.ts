@@ -1,15 +1,12 @@
-import type { RunOptions } from '@holdfast/core';
-import { AgentState } from '@holdfast/core';
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { AgentState, type RunOptions } from '@holdfast/core';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Script } from '../../src/server.ts';
-import { ProviderServer } from '../../src/server.ts';
+import { ProviderServer, type Script } from '../../src/server.ts';
 import { jsonResponse } from '../../src/wires/event-stream.ts';
 import { deferredAgent, replies } from './deferred-agent.ts';
 

@@ -1,9 +1,7 @@
 import type { CaseRun } from '../case-run.ts';
-import { conformanceTest } from '../conformance-test.ts';
-import type { ConformanceTest } from '../conformance-test.ts';
+import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
 import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
-import { checkChannelHarness } from './channel-case.ts';
-import type { ChannelHarness } from './channel-case.ts';
+import { checkChannelHarness, type ChannelHarness } from './channel-case.ts';
 import { channelCases } from './channel-cases.ts';
 
 /**

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UngroupedChannelCase } from './channel-case.ts';
-import { channelCase, numbered, numbers } from './channel-case.ts';
+import { channelCase, numbered, numbers, type UngroupedChannelCase } from './channel-case.ts';
 
 const UNAVAILABLE = { code: 'CHANNEL_UNAVAILABLE' };
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChannelNotification } from '@holdfast/core/channel';
 import { HOSTILE_IDS } from '../store/hostile-ids.ts';
-import type { UngroupedChannelCase } from './channel-case.ts';
-import { channelCase } from './channel-case.ts';
+import { channelCase, type UngroupedChannelCase } from './channel-case.ts';
 
 export const notificationCases: readonly UngroupedChannelCase[] = [
   channelCase('a notification reaches the listener of its session, as it was sent', async (context) => {

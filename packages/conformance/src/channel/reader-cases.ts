@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
-import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
-import { SessionWatcher } from '@holdfast/core/channel';
-import type { ChannelEntry, SessionChannel, SessionView } from '@holdfast/core/channel';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  sendMessage,
+  SessionRuntime,
+  type AgentSession,
+} from '@holdfast/core';
+import {
+  SessionWatcher,
+  type ChannelEntry,
+  type SessionChannel,
+  type SessionView,
+} from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
-import type { ChannelContext, UngroupedChannelCase } from './channel-case.ts';
-import { channelCase } from './channel-case.ts';
+import { channelCase, type ChannelContext, type UngroupedChannelCase } from './channel-case.ts';
 
 /** A model that writes three words, and responds to each message. It can wait before the last word. */
 function writer(isReady: () => Promise<unknown> = async () => undefined): Driver {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ChannelEntry, SessionChannel } from '@holdfast/core/channel';
 import { HOSTILE_IDS } from '../store/hostile-ids.ts';
-import type { ChannelContext, Subscription, UngroupedChannelCase } from './channel-case.ts';
-import { channelCase, numbered, numbers } from './channel-case.ts';
+import {
+  channelCase,
+  numbered,
+  numbers,
+  type ChannelContext,
+  type Subscription,
+  type UngroupedChannelCase,
+} from './channel-case.ts';
 
 /** The longest tail of a channel that should keep about 2,000 entries. */
 const MOST_ENTRIES = 4_000;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InferenceDelta, InferenceResponse } from '@holdfast/core/driver';
-import type { DriverContext, UngroupedDriverCase } from './driver-case.ts';
-import { both, heard } from './driver-case.ts';
+import { both, heard, type DriverContext, type UngroupedDriverCase } from './driver-case.ts';
 import {
   abortable,
   answer,

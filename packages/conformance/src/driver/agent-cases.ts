@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
-import { AgentState, createAgentLoop, MemorySessionStore, tool } from '@holdfast/core';
-import { deny, pendingApprovals, sendMessage, SessionRuntime, structuredOutput } from '@holdfast/core';
-import type { AgentLoopOptions } from '@holdfast/core';
-import type { UngroupedDriverCase } from './driver-case.ts';
-import { heard, unheard } from './driver-case.ts';
+import {
+  AgentState,
+  createAgentLoop,
+  MemorySessionStore,
+  tool,
+  deny,
+  pendingApprovals,
+  sendMessage,
+  SessionRuntime,
+  structuredOutput,
+  type AgentLoopOptions,
+} from '@holdfast/core';
+import { heard, unheard, type UngroupedDriverCase } from './driver-case.ts';
 import { ADD, answer, NUMBERS, USAGE } from './driver-calls.ts';
-import { callWith, saidIn } from './provider.ts';
-import type { ProviderReply } from './provider.ts';
+import { callWith, saidIn, type ProviderReply } from './provider.ts';
 
 const SUM = callWith('call_1', 'add', { a: 1, b: 2 });
 const QUESTION = AgentState.empty().withUserMessage('one sum');

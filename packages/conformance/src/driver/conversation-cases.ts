@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import type { JsonValue, Message } from '@holdfast/core';
-import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
-import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
-import { List, toolMessage } from '@holdfast/core/driver';
-import type { DriverContext, UngroupedDriverCase } from './driver-case.ts';
-import { unheard } from './driver-case.ts';
+import { assistantMessage, systemMessage, userMessage, type JsonValue, type Message } from '@holdfast/core';
+import { List, toolMessage, type AssistantPart, type ToolOutput } from '@holdfast/core/driver';
+import { unheard, type DriverContext, type UngroupedDriverCase } from './driver-case.ts';
 import { ADD, answer, inferred, requestOf, sentBy, SUBTRACT } from './driver-calls.ts';
-import { saidIn } from './provider.ts';
-import type { ProviderRequest, SentPart } from './provider.ts';
+import { saidIn, type ProviderRequest, type SentPart } from './provider.ts';
 
 type Sent<Type extends SentPart['type']> = Extract<SentPart, { type: Type }>;
 

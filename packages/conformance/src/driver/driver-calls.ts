@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import type { JsonObject, Message } from '@holdfast/core';
-import { userMessage } from '@holdfast/core';
-import type {
-  Driver,
-  DriverErrorKind,
-  InferenceDelta,
-  InferenceRequest,
-  InferenceResponseInit,
-  ToolDescription,
+import { userMessage, type JsonObject, type Message } from '@holdfast/core';
+import {
+  DriverError,
+  InferenceResponse,
+  List,
+  type Driver,
+  type DriverErrorKind,
+  type InferenceDelta,
+  type InferenceRequest,
+  type InferenceResponseInit,
+  type ToolDescription,
 } from '@holdfast/core/driver';
-import { DriverError, InferenceResponse, List } from '@holdfast/core/driver';
 import type { DriverAbilities, DriverContext, DriverUnderTest } from './driver-case.ts';
 import type { ProviderReply, ProviderRequest } from './provider.ts';
 

@@ -1,10 +1,13 @@
 import type { LlmConfig } from '@holdfast/core';
-import { mustBe, optionsCheck } from '@holdfast/core/driver';
-import type { Driver } from '@holdfast/core/driver';
-import { REFUSALS } from './provider.ts';
-import type { Interruption, ProviderReply, ProviderRequest, Refusal } from './provider.ts';
-import { harnessChecks } from '../harness.ts';
-import type { Closable, Harness } from '../harness.ts';
+import { mustBe, optionsCheck, type Driver } from '@holdfast/core/driver';
+import {
+  REFUSALS,
+  type Interruption,
+  type ProviderReply,
+  type ProviderRequest,
+  type Refusal,
+} from './provider.ts';
+import { harnessChecks, type Closable, type Harness } from '../harness.ts';
 
 /** A driver, the provider that it calls, and the function that stops the provider. */
 export interface DriverUnderTest extends Closable {

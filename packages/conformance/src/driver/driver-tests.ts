@@ -1,7 +1,5 @@
-import { conformanceTest } from '../conformance-test.ts';
-import type { ConformanceTest } from '../conformance-test.ts';
-import { checkDriverHarness, hasAbility } from './driver-case.ts';
-import type { DriverHarness } from './driver-case.ts';
+import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
+import { checkDriverHarness, hasAbility, type DriverHarness } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';
 
 /**

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { DriverErrorKind } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
-import type { DriverContext, UngroupedDriverCase } from './driver-case.ts';
-import { both, hasAbility, heard } from './driver-case.ts';
-import { answer, assertKind, failed, inferred, membersOf, pauseLimit, requestOf } from './driver-calls.ts';
-import type { Failed } from './driver-calls.ts';
-import { REFUSALS } from './provider.ts';
-import type { ProviderReply, Refusal } from './provider.ts';
+import { DriverError, type DriverErrorKind } from '@holdfast/core/driver';
+import { both, hasAbility, heard, type DriverContext, type UngroupedDriverCase } from './driver-case.ts';
+import {
+  answer,
+  assertKind,
+  failed,
+  inferred,
+  membersOf,
+  pauseLimit,
+  requestOf,
+  type Failed,
+} from './driver-calls.ts';
+import { REFUSALS, type ProviderReply, type Refusal } from './provider.ts';
 
 const KINDS: Readonly<Record<Refusal, DriverErrorKind>> = {
   authentication: 'authentication',

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { assistantMessage, userMessage } from '@holdfast/core';
-import type { FilePart } from '@holdfast/core';
+import { assistantMessage, userMessage, type FilePart } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
-import type { UngroupedDriverCase } from './driver-case.ts';
-import { unheard } from './driver-case.ts';
+import { unheard, type UngroupedDriverCase } from './driver-case.ts';
 import { ADD, requestOf, sentBy } from './driver-calls.ts';
 import type { ProviderRequest, SentFile } from './provider.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UngroupedDriverCase } from './driver-case.ts';
-import { both, unheard } from './driver-case.ts';
+import { both, unheard, type UngroupedDriverCase } from './driver-case.ts';
 import { ADD, answer, NUMBERS, requestOf, respond, sentBy } from './driver-calls.ts';
 
 const FORMAT = { type: 'json', schema: NUMBERS, name: 'numbers' } as const;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InferenceDelta, InferenceResponse } from '@holdfast/core/driver';
-import type { DriverContext, UngroupedDriverCase } from './driver-case.ts';
-import { heard, unheard } from './driver-case.ts';
+import { heard, unheard, type DriverContext, type UngroupedDriverCase } from './driver-case.ts';
 import {
   ADD,
   answer,
@@ -13,8 +12,7 @@ import {
   textOfDeltas,
   withinPause,
 } from './driver-calls.ts';
-import { callWith } from './provider.ts';
-import type { Interruption, ProviderReply } from './provider.ts';
+import { callWith, type Interruption, type ProviderReply } from './provider.ts';
 
 const WAYS: readonly (readonly [interruption: Interruption, what: string])[] = [
   ['cut', 'whose connection is cut'],

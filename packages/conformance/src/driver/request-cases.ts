@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import type { LlmConfig } from '@holdfast/core';
-import { userMessage } from '@holdfast/core';
+import { userMessage, type LlmConfig } from '@holdfast/core';
 import type { ToolChoice } from '@holdfast/core/driver';
-import type { DriverContext, UngroupedDriverCase } from './driver-case.ts';
-import { both, heard, unheard } from './driver-case.ts';
+import { both, heard, unheard, type DriverContext, type UngroupedDriverCase } from './driver-case.ts';
 import { ADD, answer, inferred, requestOf, sentBy, SUBTRACT, textOfDeltas } from './driver-calls.ts';
-import { saidIn } from './provider.ts';
-import type { ProviderRequest } from './provider.ts';
+import { saidIn, type ProviderRequest } from './provider.ts';
 
 /** Values that a provider distinguishes from its defaults. Zeros are easily lost. */
 const SETTINGS: LlmConfig = {

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import type { JsonValue } from '@holdfast/core';
-import type { UngroupedDriverCase } from './driver-case.ts';
-import { both, heard } from './driver-case.ts';
-import { ADD, answer, assertUsage, requestOf, respond, SUBTRACT, textOfDeltas } from './driver-calls.ts';
-import type { Inferred } from './driver-calls.ts';
-import { callWith } from './provider.ts';
-import type { ProviderCall } from './provider.ts';
+import { both, heard, type UngroupedDriverCase } from './driver-case.ts';
+import {
+  ADD,
+  answer,
+  assertUsage,
+  requestOf,
+  respond,
+  SUBTRACT,
+  textOfDeltas,
+  type Inferred,
+} from './driver-calls.ts';
+import { callWith, type ProviderCall } from './provider.ts';
 
 const TEXT = 'Hello to you, and to your team: 21 °C, 🦊.';
 const SUMS = [callWith('call_b', 'add', { a: 1, b: 2 }), callWith('call_a', 'subtract', { a: 30, b: 40 })];

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { mustBe, optionsCheck } from '@holdfast/core/engine';
+import {
+  mustBe,
+  optionsCheck,
+  type ExecutionEngine,
+  type EngineWorker,
+  type ServeOptions,
+} from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
-import type { ExecutionEngine, EngineWorker, ServeOptions } from '@holdfast/core/engine';
-import { harnessChecks } from '../harness.ts';
-import type { Closable, Harness } from '../harness.ts';
-import { waitChecks, Waiting } from '../waiting.ts';
-import type { WaitTimes } from '../waiting.ts';
-import type { EngineClock } from './engine-clock.ts';
-import { machineClock, movedClock } from './engine-clock.ts';
-import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
-import type { Act, Look } from './recorded-advances.ts';
+import { harnessChecks, type Closable, type Harness } from '../harness.ts';
+import { waitChecks, Waiting, type WaitTimes } from '../waiting.ts';
+import { machineClock, movedClock, type EngineClock } from './engine-clock.ts';
+import { SUSPENDED, RecordedAdvances, type Act, type Look } from './recorded-advances.ts';
 import type { WorkerProcess } from './worker-messages.ts';
 import { RemoteWorker } from './remote-worker.ts';
 

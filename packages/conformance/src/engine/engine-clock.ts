@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '@holdfast/core';
-import type { Clock, Instant } from '@holdfast/core';
+import { systemClock, type Clock, type Instant } from '@holdfast/core';
 import { START, testClock } from '../store/store-case.ts';
 
 /** A clock that a case can advance. */

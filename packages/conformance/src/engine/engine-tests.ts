@@ -1,9 +1,7 @@
 import type { CaseRun } from '../case-run.ts';
-import { conformanceTest } from '../conformance-test.ts';
-import type { ConformanceTest } from '../conformance-test.ts';
+import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
 import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
-import { checkEngineHarness } from './engine-case.ts';
-import type { EngineHarness } from './engine-case.ts';
+import { checkEngineHarness, type EngineHarness } from './engine-case.ts';
 import { engineCases } from './engine-cases.ts';
 import type { WorkerProcess } from './worker-messages.ts';
 

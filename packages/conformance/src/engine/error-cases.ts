@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
-import { advanced, SUSPENDED } from './recorded-advances.ts';
-import type { Look } from './recorded-advances.ts';
+import { advanced, SUSPENDED, type Look } from './recorded-advances.ts';
 
 /** More advances than an engine makes that pauses between two attempts. */
 const FEW = 10;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { SUSPENDED } from './recorded-advances.ts';
 
 /** Cases whose advance throws. An engine may or may not retry such an advance by itself. */

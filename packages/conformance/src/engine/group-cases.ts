@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Schedule } from '@holdfast/core/engine';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
-import type { Act } from './recorded-advances.ts';
-import { SUSPENDED, YIELD } from './recorded-advances.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
+import { SUSPENDED, YIELD, type Act } from './recorded-advances.ts';
 import { followedBy, order } from './schedule-cases.ts';
 
 /** Starts a worker of one session at a time, and wakes `sessions` while it works on "first". */

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { pendingApprovals } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { pendingApprovals, type SessionStore } from '@holdfast/core';
 import type { EngineContext } from './engine-case.ts';
 import type { Act } from './recorded-advances.ts';
-import { sessionWorld } from './session-world.ts';
-import type { SessionWorld } from './session-world.ts';
+import { sessionWorld, type SessionWorld } from './session-world.ts';
 
 /**
  * The methods that the runtime calls on a session. Before and after each call is a point at which a decision can

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { advanced, SUSPENDED } from './recorded-advances.ts';
 
 /** The order of work: lanes, priorities, and what holds a lane up. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Instant } from '@holdfast/core';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { SUSPENDED } from './recorded-advances.ts';
 
 const DAY = 86_400_000;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, FINISHED, SUSPENDED, YIELD } from './recorded-advances.ts';
 

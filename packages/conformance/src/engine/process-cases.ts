@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
-import type { Act } from './recorded-advances.ts';
-import { SUSPENDED, YIELD } from './recorded-advances.ts';
+import { SUSPENDED, YIELD, type Act } from './recorded-advances.ts';
 import type { RemoteWorker } from './remote-worker.ts';
 
 const processCase = (name: string, act: (context: EngineContext) => Promise<void>): UngroupedEngineCase =>

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { RunAbort } from '@holdfast/core';
 import type { Advance, WakeOptions } from '@holdfast/core/engine';
-import type { Act, RecordedAdvances } from './recorded-advances.ts';
-import { SUSPENDED } from './recorded-advances.ts';
+import { SUSPENDED, type Act, type RecordedAdvances } from './recorded-advances.ts';
 import type { WorkerOrder, WorkerProcess, WorkerReport } from './worker-messages.ts';
 
 /** An order before it has a number. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AdvanceResult } from '@holdfast/core/engine';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { HOSTILE_IDS } from '../store/hostile-ids.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, SUSPENDED } from './recorded-advances.ts';

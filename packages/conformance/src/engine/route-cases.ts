@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Schedule } from '@holdfast/core/engine';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, SUSPENDED, YIELD } from './recorded-advances.ts';
 import { followedBy } from './schedule-cases.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AdvanceResult, Schedule } from '@holdfast/core/engine';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, SUSPENDED, YIELD } from './recorded-advances.ts';
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { sweep } from '@holdfast/core/engine';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { InterleavedApprovals } from './interleaved-approvals.ts';
 import type { Act } from './recorded-advances.ts';
-import { LEASE_SECONDS, MAX_ATTEMPTS, sessionWorld } from './session-world.ts';
-import type { SessionWorld } from './session-world.ts';
+import { LEASE_SECONDS, MAX_ATTEMPTS, sessionWorld, type SessionWorld } from './session-world.ts';
 
 const LEASE = LEASE_SECONDS * 1_000;
 

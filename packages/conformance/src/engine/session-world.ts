@@ -4,12 +4,14 @@ import {
   SessionConflictError,
   SessionRuntime,
   tool,
+  type AgentLoop,
+  type AgentSession,
+  type Clock,
+  type SessionStore,
 } from '@holdfast/core';
-import type { AgentLoop, AgentSession, Clock, SessionStore } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import type { Schedule } from '@holdfast/core/engine';
-import type { EngineClock } from './engine-clock.ts';
-import { movedClock } from './engine-clock.ts';
+import { movedClock, type EngineClock } from './engine-clock.ts';
 
 /** The lease of a claim in these cases. */
 export const LEASE_SECONDS = 30;

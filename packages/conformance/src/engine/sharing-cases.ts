@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import type { EngineContext, RecordedEngine, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import {
+  engineCase,
+  type EngineContext,
+  type RecordedEngine,
+  type UngroupedEngineCase,
+} from './engine-case.ts';
 import { advanced, SUSPENDED, YIELD } from './recorded-advances.ts';
 
 /** Parts of the time of a lock in which a case lets time pass, so that the engines can renew their locks. */

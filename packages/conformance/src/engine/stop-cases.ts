@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { hasErrorCode } from '@holdfast/core';
-import type { RunAbort } from '@holdfast/core';
+import { hasErrorCode, type RunAbort } from '@holdfast/core';
 import type { AdvanceResult, AdvanceOutcome, EngineWorker } from '@holdfast/core/engine';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
 import { advanced, SUSPENDED } from './recorded-advances.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
 import { SUSPENDED } from './recorded-advances.ts';
 
 interface TimedStop {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
-import type { Act } from './recorded-advances.ts';
-import { FINISHED, ISOLATE, YIELD } from './recorded-advances.ts';
+import { engineCase, type EngineContext, type UngroupedEngineCase } from './engine-case.ts';
+import { FINISHED, ISOLATE, YIELD, type Act } from './recorded-advances.ts';
 
 const MINUTE = 60_000;
 /** A time in milliseconds to wait for an engine that tries again by itself. */

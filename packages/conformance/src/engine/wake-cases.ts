@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { HOSTILE_IDS } from '../store/hostile-ids.ts';
-import type { UngroupedEngineCase } from './engine-case.ts';
-import { engineCase } from './engine-case.ts';
+import { engineCase, type UngroupedEngineCase } from './engine-case.ts';
 import { SUSPENDED } from './recorded-advances.ts';
 
 /**

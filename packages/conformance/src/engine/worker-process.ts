@@ -1,6 +1,12 @@
 import process from 'node:process';
-import { checkArgument, mustBe } from '@holdfast/core/engine';
-import type { Advance, AdvanceResult, EngineWorker, ExecutionEngine } from '@holdfast/core/engine';
+import {
+  checkArgument,
+  mustBe,
+  type Advance,
+  type AdvanceResult,
+  type EngineWorker,
+  type ExecutionEngine,
+} from '@holdfast/core/engine';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
 /**

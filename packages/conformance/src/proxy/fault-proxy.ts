@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
 import type { Fault, StoreCost, StoreFaults } from '../store/store-case.ts';
 import { relay } from './relay.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Fault } from '../store/store-case.ts';
-import { RequestReader } from './wire-protocol.ts';
-import type { WireProtocol } from './wire-protocol.ts';
+import { RequestReader, type WireProtocol } from './wire-protocol.ts';
 
 interface RelayOptions {
   readonly client: Socket;

@@ -1,7 +1,5 @@
-import { conformanceTest } from '../conformance-test.ts';
-import type { ConformanceTest } from '../conformance-test.ts';
-import { checkLedgerHarness } from './ledger-case.ts';
-import type { SpendingLedgerHarness } from './ledger-case.ts';
+import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
+import { checkLedgerHarness, type SpendingLedgerHarness } from './ledger-case.ts';
 import { spendingLedgerCases } from './spending-ledger-cases.ts';
 
 /**

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SessionExpiry } from '@holdfast/core';
 import { idsOf } from './list-pages.ts';
-import { storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { storeCase, type UngroupedCase } from './store-case.ts';
 
 const INVALID = { code: 'ARGUMENT_INVALID' };
 

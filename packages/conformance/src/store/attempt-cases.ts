@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentSession } from '@holdfast/core';
 import { stateAfterSteps, stateInStep } from './execution-states.ts';
-import { START, storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { START, storeCase, withFact, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 

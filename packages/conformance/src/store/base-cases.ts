@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentSession } from '@holdfast/core';
-import { storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { storeCase, withFact, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const [ADA, BEN] = [
   { workerId: 'Ada', leaseSeconds: 60 },

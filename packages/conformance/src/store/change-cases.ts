@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { AgentSession } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { AgentSession, type AgentState } from '@holdfast/core';
 import { stateAfterSteps, stateInStep } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { emptyState, START, storeCase, withFact } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, withFact, type UngroupedCase } from './store-case.ts';
 
 /** Ten messages, a summary, two metadata entries, and all optional fields. */
 export function fullState(): AgentState {

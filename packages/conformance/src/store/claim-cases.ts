@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { SessionBusyError } from '@holdfast/core';
 import type { ClaimOptions } from '@holdfast/core/store';
 import { onlyWinner } from './races.ts';
-import { START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { START, storeCase, type UngroupedCase } from './store-case.ts';
 
 const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import { createAgentLoop, SessionRuntime, tool } from '@holdfast/core';
-import type { AgentSession, AgentState, SessionStore } from '@holdfast/core';
+import {
+  createAgentLoop,
+  SessionRuntime,
+  tool,
+  type AgentSession,
+  type AgentState,
+  type SessionStore,
+} from '@holdfast/core';
 import { nextStep, stateOfSteps } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { StoreCost, UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type StoreCost, type UngroupedCase } from './store-case.ts';
 
 const TOLERANCE = 0.1;
 const [FEW, MANY] = [10, 10_000];

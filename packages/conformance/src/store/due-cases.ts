@@ -3,8 +3,7 @@ import type { AgentState, SessionStore } from '@holdfast/core';
 import type { DueQuery } from '@holdfast/core/store';
 import { stateAfterSteps, stateInStep, stateWaiting, WAITINGS, WAKE_AT } from './execution-states.ts';
 import { named } from './inbox-contents.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { workerId: 'Ada', leaseSeconds: 60 };
 const NEVER = START + 1e12;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentState, ExecutionStatus, Waiting } from '@holdfast/core';
 import { stateAfterSteps, stateAmongTools, stateInStep, stateWaiting, WAITINGS } from './execution-states.ts';
-import { START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { START, storeCase, type UngroupedCase } from './store-case.ts';
 
 type Example = readonly [
   what: string,

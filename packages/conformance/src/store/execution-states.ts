@@ -1,7 +1,6 @@
-import { AgentStep, ToolExecution } from '@holdfast/core';
+import { AgentStep, ToolExecution, type AgentState, type ToolOutcome, type Waiting } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { newStepMessageIds, SessionId, StepId, ToolExecutionId } from '@holdfast/core/engine';
-import type { AgentState, ToolOutcome, Waiting } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 
 const clock = testClock();

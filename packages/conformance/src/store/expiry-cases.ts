@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import type { AgentSession, SessionExpiry } from '@holdfast/core';
 import { stateInStep } from './execution-states.ts';
 import { onlyWinner } from './races.ts';
-import { emptyState, START, storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import {
+  emptyState,
+  START,
+  storeCase,
+  withFact,
+  type CaseContext,
+  type UngroupedCase,
+} from './store-case.ts';
 
 const MINUTE: SessionExpiry = { afterSeconds: 60 };
 const ADA = { workerId: 'Ada', leaseSeconds: 600 };

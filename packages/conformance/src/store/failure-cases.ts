@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentState, SessionStore } from '@holdfast/core';
 import { stateWaiting, WAITINGS } from './execution-states.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type UngroupedCase } from './store-case.ts';
 
 const ERROR = {
   name: 'HoldfastError',

@@ -5,8 +5,14 @@ import { shown } from '../differences.ts';
 import { failureAt } from '../failures.ts';
 import { itemIdsOf, named } from './inbox-contents.ts';
 import { stateOfEveryPart, withEveryPartChanged } from './every-part.ts';
-import { storeCase, withFact } from './store-case.ts';
-import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
+import {
+  storeCase,
+  withFact,
+  type CaseContext,
+  type Fault,
+  type StoreFaults,
+  type UngroupedCase,
+} from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { ClaimedSession } from '@holdfast/core/store';
 import { onlyWinner, refusedAs } from './races.ts';
-import { storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { storeCase, withFact, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
 const claimBy = (store: SessionStore, workerId: string): Promise<ClaimedSession> =>

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SessionStore } from '@holdfast/core';
 import { inboxOf, itemIdsOf, named } from './inbox-contents.ts';
-import { storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const FULL = { code: 'INBOX_FULL', sessionId: 'a' };

@@ -3,8 +3,7 @@ import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { ExecutionSummary, KeptRevision } from '@holdfast/core/store';
 import { CHANGES, fullState } from './change-cases.ts';
 import { stateAfterSteps, stateInStep, stateOfSteps } from './execution-states.ts';
-import { emptyState, START, storeCase, withFact } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, withFact, type UngroupedCase } from './store-case.ts';
 
 /** Saves a session with so many executions, one a save, and returns their ids, the newest first. */
 async function afterExecutions(store: SessionStore, base: AgentSession, count: number): Promise<string[]> {

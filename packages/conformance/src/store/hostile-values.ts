@@ -1,7 +1,13 @@
-import { AgentStep, ToolExecution, userMessage } from '@holdfast/core';
+import {
+  AgentStep,
+  ToolExecution,
+  userMessage,
+  type AgentDefinition,
+  type AgentState,
+  type JsonValue,
+} from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
-import type { AgentDefinition, AgentState, JsonValue } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 
 const clock = testClock();

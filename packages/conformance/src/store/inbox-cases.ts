@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { inboxOf, itemIdsOf, named } from './inbox-contents.ts';
-import { START, storeCase, withFact } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { START, storeCase, withFact, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { HOSTILE_VALUES } from './hostile-values.ts';
 import { inboxOf, itemIdsOf } from './inbox-contents.ts';
-import { storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { storeCase, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
 

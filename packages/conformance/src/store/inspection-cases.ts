@@ -4,8 +4,7 @@ import { fullState } from './change-cases.ts';
 import { WAITINGS, WAKE_AT, stateWaiting } from './execution-states.ts';
 import { HOSTILE_IDS } from './hostile-ids.ts';
 import { inboxOf, named } from './inbox-contents.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { workerId: 'Ada', leaseSeconds: 60 };
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { stateAfterSteps } from './execution-states.ts';
 import { createEach, idsOf, pagesOf } from './list-pages.ts';
-import { START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { START, storeCase, type UngroupedCase } from './store-case.ts';
 
 const order = [
   storeCase('an empty store lists no sessions', async ({ store }) => {

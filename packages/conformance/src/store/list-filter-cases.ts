@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { SessionQuery } from '@holdfast/core';
 import { stateAfterSteps, stateInStep, stateWaiting, WAITINGS } from './execution-states.ts';
 import { createEach, idsOf, pagesOf } from './list-pages.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 /** Eight sessions with different values in each field that a list can filter by. */
 async function createVaried(context: CaseContext): Promise<void> {

@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { AgentSessionInit, SessionClaim } from '@holdfast/core/store';
 import { stateWaiting, WAITINGS } from './execution-states.ts';
-import { emptyState, FEW_SESSIONS, MANY_SESSIONS, START, storeCase, withFact } from './store-case.ts';
-import type { CaseContext, ListFilter, StoreCost, UngroupedCase } from './store-case.ts';
+import {
+  emptyState,
+  FEW_SESSIONS,
+  MANY_SESSIONS,
+  START,
+  storeCase,
+  withFact,
+  type CaseContext,
+  type ListFilter,
+  type StoreCost,
+  type UngroupedCase,
+} from './store-case.ts';
 
 const TOLERANCE = 0.1;
 /** The sessions that are created at once. */

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { hasErrorCode } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { hasErrorCode, type SessionStore } from '@holdfast/core';
 import { stateAfterSteps } from './execution-states.ts';
 import { HOSTILE_IDS } from './hostile-ids.ts';
 import { createEach, idsOf, pagesOf } from './list-pages.ts';
-import { emptyState, START, storeCase, withFact } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, withFact, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { workerId: 'worker', leaseSeconds: 60 };
 const LONG_OWNERS = [`${'o'.repeat(999)}a`, `${'o'.repeat(999)}b`, '\uffff'.repeat(1_000), '🦉'.repeat(500)];

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { AgentSession } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { AgentSession, type SessionStore } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
-import { newSession, storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { newSession, storeCase, withFact, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
 const BY_ADA = { workerId: 'worker of Ada', ...LEASE };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ClaimOptions } from '@holdfast/core/store';
 import { named } from './inbox-contents.ts';
-import { storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { storeCase, type UngroupedCase } from './store-case.ts';
 
 const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };

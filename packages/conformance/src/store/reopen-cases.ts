@@ -3,8 +3,7 @@ import type { AgentSession, SessionStore } from '@holdfast/core';
 import { failureAt } from '../failures.ts';
 import { stateAfterSteps, stateInStep } from './execution-states.ts';
 import { onlyWinner } from './races.ts';
-import { storeCase, withFact } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { storeCase, withFact, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN = { workerId: 'Ben', leaseSeconds: 60 };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentSession } from '@holdfast/core';
-import type { UngroupedCase } from './store-case.ts';
-import { storeCase, withFact } from './store-case.ts';
+import { storeCase, withFact, type UngroupedCase } from './store-case.ts';
 
 function withPrompt(session: AgentSession): AgentSession {
   return session.withState(session.state.withSystemPrompt('Be brief.', session.updatedAt));

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { userMessage } from '@holdfast/core';
-import type { AgentSession, Message } from '@holdfast/core';
+import { userMessage, type AgentSession, type Message } from '@holdfast/core';
 import type { CreateOptions } from '@holdfast/core/store';
 import { stateOfEveryPart, withEveryPartChanged } from './every-part.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { START, storeCase, withFact } from './store-case.ts';
-import type { CaseContext, Fault, UngroupedCase } from './store-case.ts';
+import {
+  START,
+  storeCase,
+  withFact,
+  type CaseContext,
+  type Fault,
+  type UngroupedCase,
+} from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 /** The time after which `prune` may remove what a store keeps for a while. */

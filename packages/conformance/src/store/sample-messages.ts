@@ -1,5 +1,4 @@
-import { userMessage } from '@holdfast/core';
-import type { Message } from '@holdfast/core';
+import { userMessage, type Message } from '@holdfast/core';
 import { START } from './store-case.ts';
 
 const made = new Map<string, Message>();

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { userMessage } from '@holdfast/core';
-import type { AgentSession, AgentState } from '@holdfast/core';
+import { userMessage, type AgentSession, type AgentState } from '@holdfast/core';
 import { itemIdsOf, named } from './inbox-contents.ts';
-import { START, storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { START, storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const MESSAGE = { id: '10000000-0000-4000-8000-000000000001', createdAt: START };
 

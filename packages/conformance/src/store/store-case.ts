@@ -1,9 +1,6 @@
-import { AgentSession, AgentState } from '@holdfast/core';
-import { mustBe, optionsCheck } from '@holdfast/core/store';
-import type { Clock, Instant, SessionStore } from '@holdfast/core';
-import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
-import { harnessChecks } from '../harness.ts';
-import type { Closable, Harness } from '../harness.ts';
+import { AgentSession, AgentState, type Clock, type Instant, type SessionStore } from '@holdfast/core';
+import { mustBe, optionsCheck, type AgentSessionInit, type StoreOptions } from '@holdfast/core/store';
+import { harnessChecks, type Closable, type Harness } from '../harness.ts';
 
 /** The options of a store, without its clock. */
 export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems' | 'keptRevisions'>;

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import { userMessage, type AgentSession, type SessionStore } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
-import { userMessage } from '@holdfast/core';
 import { nextStep } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
 import { runCase } from '../case-run.ts';
 import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
 import { storeHarnessOf } from './session-store-tests.ts';
-import { checkStoreHarness, emptyState, newSession, START, testClock } from './store-case.ts';
-import type { SessionStoreHarness, StoreCost } from './store-case.ts';
+import {
+  checkStoreHarness,
+  emptyState,
+  newSession,
+  START,
+  testClock,
+  type SessionStoreHarness,
+  type StoreCost,
+} from './store-case.ts';
 
 /**
  * The operations that are measured. Each works on a session of 100 messages of 1 KB that the store has returned in this

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { SessionQuery, SessionStore } from '@holdfast/core';
 import type { DuePage, DueQuery, SessionPage } from '@holdfast/core/store';
 import { createEach } from './list-pages.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 

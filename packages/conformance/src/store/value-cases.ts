@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { userMessage } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { userMessage, type AgentState } from '@holdfast/core';
 import { HOSTILE_IDS, LONGEST_IDS } from './hostile-ids.ts';
 import { HOSTILE_VALUES, hostileDefinition, hostileState } from './hostile-values.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { UngroupedCase } from './store-case.ts';
+import { emptyState, START, storeCase, type UngroupedCase } from './store-case.ts';
 
 const values = Object.entries(HOSTILE_VALUES).map(([what, value]) =>
   storeCase(`${what}: in every part of a session`, async ({ store, session, created }) => {

@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { stateOfEveryPart, withEveryPartChanged } from './every-part.ts';
 import { inboxOf } from './inbox-contents.ts';
-import { storeCase } from './store-case.ts';
-import type { CaseContext, UngroupedCase } from './store-case.ts';
+import { storeCase, type CaseContext, type UngroupedCase } from './store-case.ts';
 
 const SAVES = 3;
 /** The reads between two turns of the event loop. */

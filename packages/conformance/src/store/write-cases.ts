@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SessionStore } from '@holdfast/core';
-import type { UngroupedCase } from './store-case.ts';
+import { START, storeCase, withFact, type UngroupedCase } from './store-case.ts';
 import { onlyWinner, refusedAs } from './races.ts';
-import { START, storeCase, withFact } from './store-case.ts';
 
 const create = [
   storeCase('create saves version 0 as version 1', async ({ store, clock, session }) => {

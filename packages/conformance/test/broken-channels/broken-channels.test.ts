@@ -1,10 +1,7 @@
-import { channelTests } from '@holdfast/conformance';
-import type { ChannelHarness } from '@holdfast/conformance';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { SessionChannel } from '@holdfast/core/channel';
+import { channelTests, type ChannelHarness } from '@holdfast/conformance';
+import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import { describe, expect, test } from 'vitest';
-import type { Defect } from './defects.ts';
-import { defects, SHARING_DEFECTS } from './defects.ts';
+import { defects, SHARING_DEFECTS, type Defect } from './defects.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 
 /**

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type {
-  ChannelEntry,
-  ChannelNews,
-  ChannelNotification,
-  PublishOptions,
-  SubscribeOptions,
+import {
+  MemorySessionChannel,
+  type ChannelEntry,
+  type ChannelNews,
+  type ChannelNotification,
+  type PublishOptions,
+  type SubscribeOptions,
 } from '@holdfast/core/channel';
 
 type Listener = (news: ChannelNews) => void;

@@ -1,7 +1,6 @@
 import type { Usage } from '@holdfast/core';
 import type { InferenceDelta, InferenceResponse, UsageFields } from '@holdfast/core/driver';
-import type { Defect } from './driver-parts.ts';
-import { answering, hearing, inferring, parts } from './driver-parts.ts';
+import { answering, hearing, inferring, parts, type Defect } from './driver-parts.ts';
 
 /** Changes the usage of a response. */
 const counting = (change: (usage: Usage) => UsageFields): Defect =>

@@ -1,8 +1,6 @@
 import type { LlmConfig, Message } from '@holdfast/core';
-import type { InferenceRequest, MessagePart, ToolOutput } from '@holdfast/core/driver';
-import { List } from '@holdfast/core/driver';
-import type { Defect } from './driver-parts.ts';
-import { asking, conversing, inferring, saying, telling } from './driver-parts.ts';
+import { List, type InferenceRequest, type MessagePart, type ToolOutput } from '@holdfast/core/driver';
+import { asking, conversing, inferring, saying, telling, type Defect } from './driver-parts.ts';
 
 const settings = (change: (config: LlmConfig) => LlmConfig | undefined): Defect =>
   asking(({ llmConfig }) => ({ llmConfig: llmConfig && change(llmConfig) }));

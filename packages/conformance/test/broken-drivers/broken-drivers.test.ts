@@ -1,5 +1,4 @@
-import { driverCases } from '@holdfast/conformance';
-import type { CreateDriver, DriverAbilities, DriverCase } from '@holdfast/conformance';
+import { driverCases, type CreateDriver, type DriverAbilities, type DriverCase } from '@holdfast/conformance';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fetchAbilities, fetchHarness } from '../fetch-harness.ts';
 import { fetchDefects } from '../openai/fetch-defects.ts';

@@ -1,14 +1,15 @@
 import type { Message } from '@holdfast/core';
-import type {
-  AssistantPart,
-  Driver,
-  InferenceDelta,
-  InferenceRequest,
-  InferenceResponseInit,
-  MessagePart,
-  ToolOutput,
+import {
+  InferenceResponse,
+  List,
+  type AssistantPart,
+  type Driver,
+  type InferenceDelta,
+  type InferenceRequest,
+  type InferenceResponseInit,
+  type MessagePart,
+  type ToolOutput,
 } from '@holdfast/core/driver';
-import { InferenceResponse, List } from '@holdfast/core/driver';
 
 /** The parts of the harness that a defect uses. */
 export interface World {

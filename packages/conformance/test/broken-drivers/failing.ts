@@ -1,8 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { InferenceResponseInit } from '@holdfast/core/driver';
-import { DriverError, InferenceResponse } from '@holdfast/core/driver';
-import type { Defect } from './driver-parts.ts';
-import { failing, inferring, throwing } from './driver-parts.ts';
+import { DriverError, InferenceResponse, type InferenceResponseInit } from '@holdfast/core/driver';
+import { failing, inferring, throwing, type Defect } from './driver-parts.ts';
 
 /** Returns the part of a response that an error carries. */
 function partialOf(error: Readonly<Record<string, unknown>>): InferenceResponseInit | undefined {

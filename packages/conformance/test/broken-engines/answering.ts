@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { AdvanceOptions, AdvanceResult, EngineWorker, Schedule } from '@holdfast/core/engine';
-import type { Defect } from './engine-parts.ts';
-import { advancing, ending, serving, suspended } from './engine-parts.ts';
+import { advancing, ending, serving, suspended, type Defect } from './engine-parts.ts';
 
 /** Changes the schedule of the next work. */
 const scheduling = (change: { [Member in keyof Schedule]: undefined }): Defect =>

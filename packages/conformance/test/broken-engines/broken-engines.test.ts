@@ -1,7 +1,6 @@
 import { engineCases } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
-import type { Defect } from './engine-parts.ts';
-import { brokenEngine } from './engine-parts.ts';
+import { brokenEngine, type Defect } from './engine-parts.ts';
 import { defects } from './defects.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 

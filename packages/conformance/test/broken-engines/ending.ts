@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Advance, ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
-import type { Defect } from './engine-parts.ts';
-import { advancing, ending, serving, suspended, waking } from './engine-parts.ts';
+import { advancing, ending, serving, suspended, waking, type Defect } from './engine-parts.ts';
 
 /** A `wake` that only records the wake-up of a session during its advance. */
 const noting =

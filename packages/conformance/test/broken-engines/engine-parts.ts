@@ -1,5 +1,4 @@
-import { InProcessEngine } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
+import { InProcessEngine, type Clock } from '@holdfast/core';
 import type { Advance, AdvanceResult, ExecutionEngine } from '@holdfast/core/engine';
 import type { CreateEngine } from '@holdfast/conformance';
 

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Advance, ServeOptions } from '@holdfast/core/engine';
-import type { Defect } from './engine-parts.ts';
-import { advancing, ending, serving, suspended } from './engine-parts.ts';
+import { advancing, ending, serving, suspended, type Defect } from './engine-parts.ts';
 
 /** Changes the option `isolated` of a worker. */
 const isolatedBy = (change: (isolated: Advance) => ServeOptions['isolated']): Defect =>

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { RunAbort } from '@holdfast/core';
 import type { Advance, EngineWorker } from '@holdfast/core/engine';
-import type { Defect } from './engine-parts.ts';
-import { advancing, inProcess, suspended, serving } from './engine-parts.ts';
+import { advancing, inProcess, suspended, serving, type Defect } from './engine-parts.ts';
 
 /** Defects in concurrency and stopping. */
 export const stopDefects: Readonly<Record<string, Defect>> = {

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Defect } from './engine-parts.ts';
-import { advancing, isLater, serving, TimeOuts, waking, watching } from './engine-parts.ts';
+import { advancing, isLater, serving, TimeOuts, waking, watching, type Defect } from './engine-parts.ts';
 
 /** Defects in wake-ups now and at an instant. */
 export const wakingDefects: Readonly<Record<string, Defect>> = {

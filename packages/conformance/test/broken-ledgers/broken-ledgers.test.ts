@@ -1,8 +1,7 @@
 import { spendingLedgerCases } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 import { brokenLedgers } from './defects.ts';
-import { ledgerHarness } from './map-ledger.ts';
-import type { LedgerParts } from './map-ledger.ts';
+import { ledgerHarness, type LedgerParts } from './map-ledger.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 
 /** The cases that each ledger with a defect fails, by the name of the defect. */

@@ -1,7 +1,12 @@
-import { refusalOf, SPENDING_WINDOWS, windowsAt } from '@holdfast/core/spending';
-import type { CountedWindows, SpendingLedger, SpendingWindow } from '@holdfast/core/spending';
-import type { LedgerParts, LedgerWays } from './map-ledger.ts';
-import { SOUND } from './map-ledger.ts';
+import {
+  refusalOf,
+  SPENDING_WINDOWS,
+  windowsAt,
+  type CountedWindows,
+  type SpendingLedger,
+  type SpendingWindow,
+} from '@holdfast/core/spending';
+import { SOUND, type LedgerParts, type LedgerWays } from './map-ledger.ts';
 
 const ways = (changed: Partial<LedgerWays>): LedgerParts => ({ ways: changed });
 const HOUR = 3_600_000;

@@ -1,14 +1,17 @@
 import type { Clock, Instant } from '@holdfast/core';
-import { BackedSpendingLedger, refusalOf, windowsAt, windowsWith } from '@holdfast/core/spending';
-import type {
-  AskedAmount,
-  BackendReservation,
-  BackendSettlement,
-  CountedWindows,
-  NanoRefusal,
-  SpendingBackend,
-  SpendingCall,
-  SpendingLedger,
+import {
+  BackedSpendingLedger,
+  refusalOf,
+  windowsAt,
+  windowsWith,
+  type AskedAmount,
+  type BackendReservation,
+  type BackendSettlement,
+  type CountedWindows,
+  type NanoRefusal,
+  type SpendingBackend,
+  type SpendingCall,
+  type SpendingLedger,
 } from '@holdfast/core/spending';
 import type { CreateLedger, SpendingLedgerHarness } from '@holdfast/conformance';
 

@@ -1,5 +1,4 @@
-import { AgentSession, SessionNotFoundError } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { AgentSession, SessionNotFoundError, type SessionStore } from '@holdfast/core';
 import type { StoreParts } from '../map-store.ts';
 
 const creating = (

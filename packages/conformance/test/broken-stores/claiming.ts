@@ -1,6 +1,11 @@
-import { recordDueAt } from '@holdfast/core/store';
+import {
+  recordDueAt,
+  type ItemRange,
+  type RecordChange,
+  type SessionRecord,
+  type StoredItem,
+} from '@holdfast/core/store';
 import type { SessionStore } from '@holdfast/core';
-import type { ItemRange, RecordChange, SessionRecord, StoredItem } from '@holdfast/core/store';
 import type { Entry, Ways } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 

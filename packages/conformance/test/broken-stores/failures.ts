@@ -1,7 +1,6 @@
 import { sessionStoreCases } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
-import { mapHarness } from '../map-store.ts';
-import type { StoreParts } from '../map-store.ts';
+import { mapHarness, type StoreParts } from '../map-store.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 
 /**

@@ -3,9 +3,9 @@ import {
   compareListedSessions,
   matchesDueQuery,
   matchesSessionQuery,
+  type ResolvedSessionQuery,
 } from '@holdfast/core/store';
 import type { ListedSession, SessionStore } from '@holdfast/core';
-import type { ResolvedSessionQuery } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 const fitting = (fits: (info: ListedSession, query: ResolvedSessionQuery) => boolean): StoreParts => ({

@@ -1,5 +1,4 @@
-import { AgentSession, hasErrorCode, SessionConflictError } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { AgentSession, hasErrorCode, SessionConflictError, type SessionStore } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 

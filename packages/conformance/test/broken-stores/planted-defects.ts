@@ -1,7 +1,11 @@
 import type { SessionStore } from '@holdfast/core';
 import type { ItemRange, SessionBackend, StoredItem } from '@holdfast/core/store';
-import { sessionStoreTests } from '@holdfast/conformance';
-import type { ConformanceTest, CreateStore, SessionStoreHarness } from '@holdfast/conformance';
+import {
+  sessionStoreTests,
+  type ConformanceTest,
+  type CreateStore,
+  type SessionStoreHarness,
+} from '@holdfast/conformance';
 import type { Ways } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 import { answering } from './answering.ts';

@@ -1,5 +1,4 @@
-import { HoldfastError } from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import { HoldfastError, type AgentSession, type SessionStore } from '@holdfast/core';
 import type { SessionBackend, SessionRecord, CompareAndSetResult } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 

@@ -1,5 +1,4 @@
-import { isUnreadableEntry, readSessionRecord } from '@holdfast/core/store';
-import type { UnreadableEntry } from '@holdfast/core/store';
+import { isUnreadableEntry, readSessionRecord, type UnreadableEntry } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 import type { Ways } from '../map-backend.ts';
 

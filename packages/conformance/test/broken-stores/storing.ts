@@ -1,8 +1,13 @@
 import { StoreUnavailableError } from '@holdfast/core';
-import { isUnreadableEntry, matchesSessionQuery } from '@holdfast/core/store';
-import type { ResolvedSessionQuery, SavePlan, SessionBackend, SessionRecord } from '@holdfast/core/store';
-import { elementsOf, rowsOf } from '../map-backend.ts';
-import type { Entries, Entry } from '../map-backend.ts';
+import {
+  isUnreadableEntry,
+  matchesSessionQuery,
+  type ResolvedSessionQuery,
+  type SavePlan,
+  type SessionBackend,
+  type SessionRecord,
+} from '@holdfast/core/store';
+import { elementsOf, rowsOf, type Entries, type Entry } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 
 type CompareAndSet = SessionBackend['compareAndSet'];

@@ -1,5 +1,4 @@
-import { applySavePlan } from '@holdfast/core/store';
-import type { SessionContent, SavePlan } from '@holdfast/core/store';
+import { applySavePlan, type SessionContent, type SavePlan } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 /** Replaces the way in which a plan is applied to values and lists. */

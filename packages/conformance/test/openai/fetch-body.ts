@@ -1,13 +1,20 @@
-import type { FilePart, JsonValue, LlmConfig, Message, ResponseFormat, UserPart } from '@holdfast/core';
-import { textOf } from '@holdfast/core';
-import type {
-  AssistantPart,
-  InferenceRequest,
-  ToolChoice,
-  ToolDescription,
-  ToolOutput,
+import {
+  textOf,
+  type FilePart,
+  type JsonValue,
+  type LlmConfig,
+  type Message,
+  type ResponseFormat,
+  type UserPart,
+} from '@holdfast/core';
+import {
+  toolCallsOf,
+  type AssistantPart,
+  type InferenceRequest,
+  type ToolChoice,
+  type ToolDescription,
+  type ToolOutput,
 } from '@holdfast/core/driver';
-import { toolCallsOf } from '@holdfast/core/driver';
 import type { FetchDefect } from './fetch-defects.ts';
 
 /** Returns the body of a call of chat completions. */

@@ -1,15 +1,14 @@
-import type {
-  Driver,
-  InferenceOptions,
-  InferenceRequest,
-  InferenceResponseInit,
+import {
+  DriverError,
+  type Driver,
+  type InferenceOptions,
+  type InferenceRequest,
+  type InferenceResponseInit,
 } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
 import { bodyOf } from './fetch-body.ts';
 import type { FetchDefect } from './fetch-defects.ts';
 import { interruptionOf, refusalOf } from './fetch-error.ts';
-import { CollectedResponse } from './fetch-response.ts';
-import type { OpenAiResponse } from './fetch-response.ts';
+import { CollectedResponse, type OpenAiResponse } from './fetch-response.ts';
 
 export interface FetchDriverOptions {
   /** The base URL of a server of OpenAI's protocol. */

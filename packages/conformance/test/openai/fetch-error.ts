@@ -1,5 +1,4 @@
-import type { DriverErrorKind, InferenceResponseInit } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
+import { DriverError, type DriverErrorKind, type InferenceResponseInit } from '@holdfast/core/driver';
 import type { FetchDefect } from './fetch-defects.ts';
 
 const BY_STATUS: Readonly<Record<number, DriverErrorKind>> = {

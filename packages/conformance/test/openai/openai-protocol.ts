@@ -1,7 +1,6 @@
 import type { ProviderContent, ProviderReply, ProviderRequest } from '@holdfast/conformance';
 import { interruptedEnd, streamedContent, streamedResponse, wholeResponse } from './openai-reply.ts';
-import { understood } from './openai-request.ts';
-import type { OpenAiBody } from './openai-request.ts';
+import { understood, type OpenAiBody } from './openai-request.ts';
 
 /** The body of a request. A protocol reads its other members. */
 export interface StreamableBody {

@@ -1,11 +1,9 @@
 import type { ProviderReply, ProviderRequest } from '@holdfast/conformance';
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { StreamableBody, OpenAiProtocol } from './openai-protocol.ts';
-import { chatCompletions } from './openai-protocol.ts';
+import { chatCompletions, type StreamableBody, type OpenAiProtocol } from './openai-protocol.ts';
 import { REFUSALS } from './openai-reply.ts';
 
 /** A provider with a script. */

@@ -1,5 +1,4 @@
-import { engineTests } from '@holdfast/conformance';
-import type { CreateEngine } from '@holdfast/conformance';
+import { engineTests, type CreateEngine } from '@holdfast/conformance';
 import { MemorySessionStore } from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import { PollingEngine } from '@holdfast/core/engine';

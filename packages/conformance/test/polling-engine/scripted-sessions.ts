@@ -1,7 +1,20 @@
-import { AgentSession, hasErrorCode, RunAbort, SessionConflictError } from '@holdfast/core';
-import type { Clock, Instant, SessionBusyError, SessionStore } from '@holdfast/core';
-import { callAfter } from '@holdfast/core/engine';
-import type { Advance, AdvanceOptions, AdvanceResult, ExecutionEngine } from '@holdfast/core/engine';
+import {
+  AgentSession,
+  hasErrorCode,
+  RunAbort,
+  SessionConflictError,
+  type Clock,
+  type Instant,
+  type SessionBusyError,
+  type SessionStore,
+} from '@holdfast/core';
+import {
+  callAfter,
+  type Advance,
+  type AdvanceOptions,
+  type AdvanceResult,
+  type ExecutionEngine,
+} from '@holdfast/core/engine';
 
 type Claimed = Awaited<ReturnType<SessionStore['claim']>>;
 type Waitings = NonNullable<Parameters<AgentSession['state']['withExecutionStatus']>[2]>;

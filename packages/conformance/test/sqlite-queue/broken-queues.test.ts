@@ -1,5 +1,4 @@
-import { engineCases } from '@holdfast/conformance';
-import type { EngineCase } from '@holdfast/conformance';
+import { engineCases, type EngineCase } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
 import { brokenQueues } from './broken-queues.ts';
 import redCases from './red-cases.json' with { type: 'json' };

@@ -4,8 +4,7 @@ import { systemClock } from '@holdfast/core';
 import type { Defect } from '../broken-engines/engine-parts.ts';
 import { defects } from '../broken-engines/defects.ts';
 import { brokenTables } from './broken-tables.ts';
-import { openQueue, openQueueWith, TestTable } from './sqlite-queue.ts';
-import type { OpenQueue } from './sqlite-queue.ts';
+import { openQueue, openQueueWith, TestTable, type OpenQueue } from './sqlite-queue.ts';
 
 /** Plants a defect around a correct engine with a file. */
 export const plantedInQueue =

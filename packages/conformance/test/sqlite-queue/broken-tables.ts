@@ -1,6 +1,5 @@
 import type { WakeUp } from '@holdfast/core/engine';
-import { TestTable } from './sqlite-queue.ts';
-import type { OpenTable } from './sqlite-queue.ts';
+import { TestTable, type OpenTable } from './sqlite-queue.ts';
 import type { TableLock, TableOptions } from './wake-up-table.ts';
 
 type Finish = Parameters<TestTable['finish']>;

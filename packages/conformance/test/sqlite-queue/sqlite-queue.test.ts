@@ -2,12 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { EngineCase } from '@holdfast/conformance';
-import { engineCases, engineTests } from '@holdfast/conformance';
-import { systemClock } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { QueueEngine } from '@holdfast/core/engine';
-import type { Advance } from '@holdfast/core/engine';
+import { engineCases, engineTests, type EngineCase } from '@holdfast/conformance';
+import { systemClock, type Clock } from '@holdfast/core';
+import { QueueEngine, type Advance } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 import { queueHarness, TestTable } from './sqlite-queue.ts';
 

@@ -3,12 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreateEngine, EngineHarness } from '@holdfast/conformance';
-import { systemClock } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { QueueEngine } from '@holdfast/core/engine';
-import type { ExecutionEngine } from '@holdfast/core/engine';
-import { WakeUpTable } from './wake-up-table.ts';
-import type { TableOptions } from './wake-up-table.ts';
+import { systemClock, type Clock } from '@holdfast/core';
+import { QueueEngine, type ExecutionEngine } from '@holdfast/core/engine';
+import { WakeUpTable, type TableOptions } from './wake-up-table.ts';
 
 /** Worker processes start faster with compiled code of their last start. */
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DatabaseSync } from 'node:sqlite';
-import type { SQLInputValue } from 'node:sqlite';
-import { systemClock } from '@holdfast/core';
-import type { Clock, Instant } from '@holdfast/core';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { systemClock, type Clock, type Instant } from '@holdfast/core';
 import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '@holdfast/core/engine';
 
 const SCHEMA = `

@@ -1,20 +1,22 @@
 import { checkArgument, mustBe, optionsCheck } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { compact, isSameJson } from '../json.ts';
-import type { AgentDefinition } from '../state/agent-definition.ts';
-import { agentDefinition } from '../state/agent-definition.ts';
+import { compact, isSameJson, type JsonObject } from '../json.ts';
+import { agentDefinition, type AgentDefinition } from '../state/agent-definition.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
-import { agentOf, missingNames, notBuildable } from './agent.ts';
-import type { Agent } from './agent.ts';
-import { createAgentLoop, LOOP_OPTIONS, LOOP_SETTINGS } from '../loop/agent-loop.ts';
-import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
+import { agentOf, missingNames, notBuildable, type Agent } from './agent.ts';
+import {
+  createAgentLoop,
+  LOOP_OPTIONS,
+  LOOP_SETTINGS,
+  type AgentLoop,
+  type AgentLoopOptions,
+} from '../loop/agent-loop.ts';
 import { requireDriver } from '../loop/inference/driver.ts';
-import type { AgentEventListener } from '../loop/events.ts';
+import type { AgentEventListener } from '../loop/steps/events.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import { requireHooks } from '../loop/hooks/hook-chain.ts';
-import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/option-advice.ts';
-import type { Tool } from '../loop/tools/definition/tool-types.ts';
+import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/tools/option-advice.ts';
+import type { Tool } from '../loop/tools/tool-types.ts';
 import { toolsByName } from '../loop/tools/tool.ts';
 
 /**

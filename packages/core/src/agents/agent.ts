@@ -1,12 +1,10 @@
 import { systemClock } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import { initialState } from '../state/agent-definition.ts';
-import type { AgentDefinition } from '../state/agent-definition.ts';
+import { initialState, type AgentDefinition } from '../state/agent-definition.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { UserPart } from '../state/messages/messages.ts';
-import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
-import { createAgentLoop } from '../loop/agent-loop.ts';
-import type { Tool } from '../loop/tools/definition/tool-types.ts';
+import { createAgentLoop, type AgentLoop, type AgentLoopOptions } from '../loop/agent-loop.ts';
+import type { Tool } from '../loop/tools/tool-types.ts';
 
 /**
  * A definition with its code: a loop that a session runtime accepts like any other loop.

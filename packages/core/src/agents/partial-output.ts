@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../loop/events.ts';
+import type { AgentEvent } from '../loop/steps/events.ts';
 import { PartialJson } from './partial-json.ts';
 
 /** A value of which members, items and the ends of strings may be missing. */

@@ -1,24 +1,22 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
-import { compact, isSameJson, roundedInteger } from '../json.ts';
-import type { AgentEvent } from '../loop/events.ts';
+import { compact, isSameJson, roundedInteger, type JsonObject, type JsonValue } from '../json.ts';
+import type { AgentEvent } from '../loop/steps/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { ResponseFormat } from '../state/llm-config.ts';
+import type { ResponseFormat } from '../state/inference/llm-config.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
-import type {
-  AiSdkSchema,
-  CheckResult,
-  InputOf,
-  ModelSchema,
-  OutputOf,
-  StandardSchema,
-} from '../loop/tools/definition/tool-schema.ts';
-import { modelSchema } from '../loop/tools/definition/tool-schema.ts';
-import type { PartialOutput } from './partial-output.ts';
-import { partialsOf } from './partial-output.ts';
+import {
+  modelSchema,
+  type AiSdkSchema,
+  type CheckResult,
+  type InputOf,
+  type ModelSchema,
+  type OutputOf,
+  type StandardSchema,
+} from '../loop/tools/tool-schema.ts';
+import { partialsOf, type PartialOutput } from './partial-output.ts';
 
 /** The options of structured output. */
 export interface StructuredOutputOptions {

@@ -7,10 +7,9 @@ import { Usage } from '../state/inference/usage.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
-import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
-import { eventOf } from '../loop/events.ts';
-import type { ParentRun } from '../loop/parent-run.ts';
-import { runningToolOf } from '../loop/tools/running-tool.ts';
+import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps/events.ts';
+import type { ParentRun } from '../loop/run/parent-run.ts';
+import { runningToolOf } from '../loop/run/running-tool.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 
 type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;

@@ -1,22 +1,21 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
-import type { BudgetLimits } from '../state/execution/budget.ts';
-import { ExecutionBudget } from '../state/execution/budget.ts';
+import { ExecutionBudget, type BudgetLimits } from '../state/execution/budget.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentId } from '../state/values/ids.ts';
-import type { LlmConfig } from '../state/llm-config.ts';
+import type { LlmConfig } from '../state/inference/llm-config.ts';
 import type { JsonObject } from '../json.ts';
 import type { ToolOutput, UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
-import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
-import type { ModelOutputOptions, Tool } from '../loop/tools/definition/tool-types.ts';
+import { SUBAGENT_ADVICE } from '../loop/tools/option-advice.ts';
+import type { ModelOutputOptions, Tool } from '../loop/tools/tool-types.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
-import { nameInMessages, TIME_LIMIT, TOOL_NAME } from '../loop/tools/definition/tool-checks.ts';
+import { nameInMessages, TIME_LIMIT, TOOL_NAME } from '../loop/tools/tool-checks.ts';
 import { tool } from '../loop/tools/tool.ts';
-import type { OutputOf, StandardSchema } from '../loop/tools/definition/tool-schema.ts';
+import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 
 /** The task of a subagent: a user message, or a whole state to begin with. */
 export type SubagentTask = string | readonly UserPart[] | AgentState;

@@ -2,8 +2,7 @@ import { optionsCheck } from '../arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import type { Capability } from './agent-builder.ts';
 import { messageCompiler } from '../loop/compile/compile-messages.ts';
-import { summarize, SUMMARY_ADVICE, SUMMARY_OPTIONS } from './summarize.ts';
-import type { SummarizeOptions } from './summarize.ts';
+import { summarize, SUMMARY_ADVICE, SUMMARY_OPTIONS, type SummarizeOptions } from './summarize.ts';
 
 /**
  * The options of the capability. The builder's driver and prices are the default. Unless `llmConfig` names a model, the

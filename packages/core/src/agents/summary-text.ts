@@ -1,6 +1,9 @@
 import { HoldfastError } from '../errors.ts';
-import type { FinishReason, InferenceResponse } from '../state/inference/inference-response.ts';
-import { isUnfinished } from '../state/inference/inference-response.ts';
+import {
+  isUnfinished,
+  type FinishReason,
+  type InferenceResponse,
+} from '../state/inference/inference-response.ts';
 import type { Message, ToolOutput } from '../state/messages/messages.ts';
 import { textOf } from '../state/messages/message-parts.ts';
 

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../json.ts';
-import type { JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import type { ChannelNotification } from './session-channel.ts';
 
 const LOOK: ChannelNotification = Object.freeze({ type: 'look' });

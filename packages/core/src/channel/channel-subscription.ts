@@ -1,5 +1,4 @@
-import { readChannelEntry } from './channel-entry.ts';
-import type { ChannelEntry } from './channel-entry.ts';
+import { readChannelEntry, type ChannelEntry } from './channel-entry.ts';
 import { safely } from './channel-listeners.ts';
 import type { ChannelNews } from './session-channel.ts';
 

@@ -1,6 +1,5 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
-import type { Clock, Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, type Clock, type Instant } from '../clock.ts';
 import { channelClosed } from './channel-errors.ts';
 import type { ChannelEntry } from './channel-entry.ts';
 import { ChannelListeners, safely } from './channel-listeners.ts';

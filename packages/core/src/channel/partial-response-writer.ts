@@ -1,6 +1,5 @@
 import type { InferenceDelta } from '../loop/inference/driver.ts';
-import type { ResponseName } from './partial-response.ts';
-import { isSameResponse } from './partial-response.ts';
+import { isSameResponse, type ResponseName } from './partial-response.ts';
 
 /** A part of the response: its first delta, the texts that `write` has returned, and the texts that came after. */
 interface GrowingPart {

@@ -1,16 +1,20 @@
-import type { DocumentReader, Read } from '../document.ts';
-import { DocumentReader as Reader, readInstant, readString } from '../document.ts';
+import {
+  DocumentReader as Reader,
+  readInstant,
+  readString,
+  type DocumentReader,
+  type Read,
+} from '../document.ts';
 import type { JsonObject } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { AgentContext } from '../state/context.ts';
 import { snapshotVersion } from '../state/documents/snapshot.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
-import { readLlmConfig, readResponseFormat } from '../state/llm-config.ts';
+import { readLlmConfig, readResponseFormat } from '../state/inference/llm-config.ts';
 import { MessageStore } from '../state/messages/message-store.ts';
-import type { Messages } from '../state/messages/messages.ts';
-import { readMessage } from '../state/messages/messages.ts';
-import { Metadata, readMetadata } from '../state/metadata.ts';
+import { readMessage, type Messages } from '../state/messages/messages.ts';
+import { Metadata, readMetadata } from '../state/values/metadata.ts';
 import { AgentId } from '../state/values/ids.ts';
 import { List } from '../state/values/list.ts';
 import type { SectionChange, StatePatch, StepChange } from './state-patch.ts';

@@ -1,10 +1,8 @@
-import type { Clock, Instant } from '../clock.ts';
-import { callAfter } from '../clock.ts';
-import type { AgentEvent } from '../loop/events.ts';
+import { callAfter, type Clock, type Instant } from '../clock.ts';
+import type { AgentEvent } from '../loop/steps/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ChannelChange, ChannelEntry } from './channel-entry.ts';
-import type { ResponseName } from './partial-response.ts';
-import { expectedResponse } from './partial-response.ts';
+import { expectedResponse, type ResponseName } from './partial-response.ts';
 import { PartialResponseWriter } from './partial-response-writer.ts';
 import type { SessionChannel } from './session-channel.ts';
 import { StatePatchWriter } from './state-patch.ts';

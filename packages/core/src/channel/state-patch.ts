@@ -1,5 +1,4 @@
-import { isSameJson } from '../json.ts';
-import type { JsonObject } from '../json.ts';
+import { isSameJson, type JsonObject } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import {
   versionOf,
@@ -8,12 +7,11 @@ import {
   writeFinishedSteps,
 } from '../state/documents/execution-document.ts';
 import { isGrownStore, MessageRefWriter } from '../state/documents/message-refs.ts';
-import { writeStep } from '../state/documents/step-document.ts';
-import type { StepDocument } from '../state/documents/step-document.ts';
+import { writeStep, type StepDocument } from '../state/documents/step-document.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { MessageStore, Section } from '../state/messages/message-store.ts';
-import { Metadata } from '../state/metadata.ts';
+import { Metadata } from '../state/values/metadata.ts';
 import { List } from '../state/values/list.ts';
 
 /**

@@ -1,40 +1,31 @@
-import type { OptionChecks } from '../arguments.ts';
-import { mustBe, optionsCheck } from '../arguments.ts';
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { mustBe, optionsCheck, type OptionChecks } from '../arguments.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
-import { AgentRun } from './agent-run.ts';
-import { loopFor } from './loop-parts.ts';
-import type { LoopParts } from './loop-parts.ts';
-import type { Redact } from './redact.ts';
-import { redactedListener } from './redact.ts';
-import { conversationWithCurrentToolTrace, messageCompiler } from './compile/compile-messages.ts';
-import type { MessageSelector } from './compile/compile-messages.ts';
-import { requireChosenTool, requireDriver, TOOL_CHOICE } from './inference/driver.ts';
-import type { Checkpoint } from './checkpoint.ts';
-import type { Driver } from './inference/driver.ts';
-import { EventStream } from './event-stream.ts';
-import type { AgentEventListener, EventSession } from './events.ts';
-import { announceTo } from './events.ts';
-import type { FallbackOptions } from './inference/fallback.ts';
-import { Fallback } from './inference/fallback.ts';
-import type { InferenceRetryOptions } from './inference/retry-policy.ts';
-import { retryPolicyOf } from './inference/retry-policy.ts';
-import type { CostLimitOptions } from './stopping/guards.ts';
-import { guardsFor, modelIdOfState, retryLimit } from './stopping/guards.ts';
-import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
-import { PRICES, pricing } from './stopping/model-prices.ts';
-import { ExecutionBudget } from '../state/execution/budget.ts';
+import { AgentRun } from './run/agent-run.ts';
+import { loopFor, type LoopParts } from './run/loop-parts.ts';
+import { redactedListener, type Redact } from './redact.ts';
+import {
+  conversationWithCurrentToolTrace,
+  messageCompiler,
+  type MessageSelector,
+} from './compile/compile-messages.ts';
+import { requireChosenTool, requireDriver, TOOL_CHOICE, type Driver } from './inference/driver.ts';
+import type { Checkpoint } from './steps/checkpoint.ts';
+import { EventStream } from './run/event-stream.ts';
+import { announceTo, type AgentEventListener, type EventSession } from './steps/events.ts';
+import { Fallback, type FallbackOptions } from './inference/fallback.ts';
+import { retryPolicyOf, type InferenceRetryOptions } from './inference/retry-policy.ts';
+import { guardsFor, modelIdOfState, retryLimit, type CostLimitOptions } from './stopping/guards.ts';
+import { PRICES, pricing, type ModelIdOf, type ModelPrices } from './stopping/model-prices.ts';
+import { ExecutionBudget, type BudgetLimits } from '../state/execution/budget.ts';
 import type { ToolChoice } from '../state/inference/request.ts';
-import type { BudgetLimits } from '../state/execution/budget.ts';
-import { LOOP_ADVICE, RUN_ADVICE } from './option-advice.ts';
-import type { ParentRun } from './parent-run.ts';
-import type { IfContextNeeded } from './run-context.ts';
-import { needsRunContext } from './run-context.ts';
+import { LOOP_ADVICE, RUN_ADVICE } from './tools/option-advice.ts';
+import type { ParentRun } from './run/parent-run.ts';
+import { needsRunContext, type IfContextNeeded } from './tools/run-context.ts';
 import type { Hook } from './hooks/hook.ts';
 import { HookChain } from './hooks/hook-chain.ts';
-import type { Tool } from './tools/definition/tool-types.ts';
+import type { Tool } from './tools/tool-types.ts';
 import { toolsByName } from './tools/tool.ts';
 
 export interface AgentLoopOptions<Context = unknown> {

@@ -1,17 +1,15 @@
 import { checkArgument, mustBe } from '../arguments.ts';
-import type { JsonValue } from '../json.ts';
-import { compact, isEqualJson, isJsonObject, toJsonValue } from '../json.ts';
+import { compact, isEqualJson, isJsonObject, toJsonValue, type JsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
 import type { Answer } from '../state/execution/answer.ts';
-import type { StopSignal } from '../state/execution/continuation.ts';
-import { Continuation, stopSignal } from '../state/execution/continuation.ts';
+import { Continuation, stopSignal, type StopSignal } from '../state/execution/continuation.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { Usage } from '../state/inference/usage.ts';
 import { List } from '../state/values/list.ts';
-import type { LlmConfig } from '../state/llm-config.ts';
+import type { LlmConfig } from '../state/inference/llm-config.ts';
 import { callMarksOf, withCallMarks } from '../state/messages/call-marks.ts';
 import type { AssistantPart, ToolOutput, UserMessage } from '../state/messages/messages.ts';
 import type { EffectiveRequest, StepRequest } from '../state/inference/request.ts';
@@ -20,8 +18,7 @@ import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
-import { isToolOf } from './events.ts';
-import type { AgentEvent, AgentEventListener, EventBody } from './events.ts';
+import { isToolOf, type AgentEvent, type AgentEventListener, type EventBody } from './steps/events.ts';
 
 /**
  * Redacts content: a text, or the JSON of arguments, results and other data. A result that replaces a text is shown as

@@ -1,9 +1,8 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import type { StepId } from '../state/values/ids.ts';
 import type { InferenceDelta } from '../loop/inference/driver.ts';
-import type { EventLine, Tone } from './event-lines.ts';
-import { eventLines } from './event-lines.ts';
-import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
+import { eventLines, type EventLine, type Tone } from './event-lines.ts';
+import type { AgentEvent, AgentEventListener } from '../loop/steps/events.ts';
 
 /** The options of `consoleObserver`. */
 export interface ConsoleObserverOptions {

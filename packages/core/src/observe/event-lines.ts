@@ -4,7 +4,7 @@ import type { ExecutionState } from '../state/execution/execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import type { Usage } from '../state/inference/usage.ts';
-import type { AgentEvent, EventSession } from '../loop/events.ts';
+import type { AgentEvent, EventSession } from '../loop/steps/events.ts';
 import type { AgentEventOf } from './observe.ts';
 
 /** The kind of a line, which determines its colour. */

@@ -1,6 +1,6 @@
 import { checkArgument, mustBe, similarName } from '../arguments.ts';
 import { invalidArgument } from '../errors.ts';
-import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/events.ts';
+import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/steps/events.ts';
 
 /** The events with a type. */
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { readonly type: T }>;

@@ -1,13 +1,17 @@
 import type { Instant } from '../clock.ts';
-import type { Read } from '../document.ts';
-import { readAmount, readCount, readInstant, readOneOf, readString, shapeReader } from '../document.ts';
+import {
+  readAmount,
+  readCount,
+  readInstant,
+  readOneOf,
+  readString,
+  shapeReader,
+  type Read,
+} from '../document.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { STOP_REASONS } from '../state/execution/continuation.ts';
-import type { StopReason } from '../state/execution/continuation.ts';
-import type { ExecutionStatus } from '../state/execution/status.ts';
-import { EXECUTION_STATUSES } from '../state/execution/status.ts';
-import { readUsageFields } from '../state/inference/usage.ts';
-import type { UsageFields } from '../state/inference/usage.ts';
+import { STOP_REASONS, type StopReason } from '../state/execution/continuation.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
+import { readUsageFields, type UsageFields } from '../state/inference/usage.ts';
 import { executionIdOf } from '../state/messages/message-tags.ts';
 
 /** An execution of a session, in one small row. */

@@ -1,8 +1,6 @@
-import type { HoldfastError, StateFormatError } from '../errors.ts';
-import { describeValue, invalidArgument } from '../errors.ts';
+import { describeValue, invalidArgument, type HoldfastError, type StateFormatError } from '../errors.ts';
 import type { HookResult } from '../loop/hooks/hook.ts';
-import type { MemberNames } from '../loop/hooks/hook-members.ts';
-import { checkHookMembers } from '../loop/hooks/hook-members.ts';
+import { checkHookMembers, type MemberNames } from '../loop/hooks/hook-members.ts';
 import { withStopKept } from '../loop/stopping/final-stop.ts';
 import { AgentSession } from './session.ts';
 import type { SessionConflictError } from './session-errors.ts';

@@ -1,7 +1,5 @@
-import type { ArgumentCheck } from '../arguments.ts';
-import { mustBe } from '../arguments.ts';
-import type { Read } from '../document.ts';
-import { readFrozenRecord } from '../document.ts';
+import { mustBe, type ArgumentCheck } from '../arguments.ts';
+import { readFrozenRecord, type Read } from '../document.ts';
 
 /** The names and values that an application gives a session, to find and show it. */
 export type SessionLabels = Readonly<Record<string, string>>;

@@ -1,16 +1,11 @@
 import type { Instant } from '../clock.ts';
 import type { WorkFailure } from './work-failure.ts';
-import type { Read } from '../document.ts';
-import { readCount, readInstant, readOneOf, readString } from '../document.ts';
-import type { ExecutionStatus } from '../state/execution/status.ts';
-import { EXECUTION_STATUSES } from '../state/execution/status.ts';
+import { readCount, readInstant, readOneOf, readString, type Read } from '../document.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
-import type { Waiting } from '../state/execution/waiting.ts';
-import { WAITING_TYPES } from '../state/execution/waiting.ts';
-import type { SessionLabels } from './session-facts.ts';
-import { readLabels, readOwner, readTitle } from './session-facts.ts';
-import type { SessionTotals } from './session-totals.ts';
-import { NO_TOTALS, readSessionTotals } from './session-totals.ts';
+import { WAITING_TYPES, type Waiting } from '../state/execution/waiting.ts';
+import { readLabels, readOwner, readTitle, type SessionLabels } from './session-facts.ts';
+import { NO_TOTALS, readSessionTotals, type SessionTotals } from './session-totals.ts';
 
 /** The status of a session. Only an action changes it: an active session may have a failed execution. */
 export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';

@@ -1,5 +1,4 @@
-import type { Read } from '../document.ts';
-import { readAmount, readCount, shapeReader } from '../document.ts';
+import { readAmount, readCount, shapeReader, type Read } from '../document.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
 import type { BudgetSpent } from '../state/execution/budget.ts';
 import { addCounts } from '../state/values/amounts.ts';

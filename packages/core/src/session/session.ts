@@ -1,8 +1,6 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
-import type { Clock, Instant } from '../clock.ts';
-import { systemClock, toInstant } from '../clock.ts';
+import { systemClock, toInstant, type Clock, type Instant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
-import type { Read } from '../document.ts';
 import {
   DocumentReader,
   orderedReader,
@@ -11,25 +9,39 @@ import {
   readOneOf,
   readString,
   readTrue,
+  type Read,
 } from '../document.ts';
 import { compact } from '../json.ts';
-import type { AgentDefinition } from '../state/agent-definition.ts';
-import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
+import {
+  agentDefinition,
+  initialState,
+  readAgentDefinition,
+  type AgentDefinition,
+} from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { requireState } from '../state/require-state.ts';
 import { SessionId } from '../state/values/ids.ts';
-import type { SnapshotEnvelope } from '../state/documents/snapshot.ts';
-import { openSnapshot, sealSnapshot } from '../state/documents/snapshot.ts';
-import { ExecutionBudget, readBudgetLimits } from '../state/execution/budget.ts';
-import type { BudgetLimits } from '../state/execution/budget.ts';
-import type { ExecutionSummary } from './execution-summary.ts';
-import { executionSummary } from './execution-summary.ts';
-import type { SessionLabels } from './session-facts.ts';
-import { LABELS, OWNER, readLabels, readOwner, readTitle, TITLE } from './session-facts.ts';
-import type { SessionTotals } from './session-totals.ts';
-import { NO_TOTALS, readSessionTotals, sumOfTotals, totalsOf, totalsWithout } from './session-totals.ts';
-import type { SessionInfo, SessionStatus } from './session-info.ts';
-import { SESSION_STATUSES } from './session-info.ts';
+import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from '../state/documents/snapshot.ts';
+import { ExecutionBudget, readBudgetLimits, type BudgetLimits } from '../state/execution/budget.ts';
+import { executionSummary, type ExecutionSummary } from './execution-summary.ts';
+import {
+  LABELS,
+  OWNER,
+  readLabels,
+  readOwner,
+  readTitle,
+  TITLE,
+  type SessionLabels,
+} from './session-facts.ts';
+import {
+  NO_TOTALS,
+  readSessionTotals,
+  sumOfTotals,
+  totalsOf,
+  totalsWithout,
+  type SessionTotals,
+} from './session-totals.ts';
+import { SESSION_STATUSES, type SessionInfo, type SessionStatus } from './session-info.ts';
 
 /**
  * Names one saved state of a session. A session that was deleted and created again has another incarnation, whatever

@@ -1,8 +1,6 @@
 import type { Instant } from '../clock.ts';
-import type { Read } from '../document.ts';
-import { readCount, readInstant, shapeReader } from '../document.ts';
-import type { ErrorRecord } from '../state/values/error-record.ts';
-import { readErrorRecord, toErrorRecord } from '../state/values/error-record.ts';
+import { readCount, readInstant, shapeReader, type Read } from '../document.ts';
+import { readErrorRecord, toErrorRecord, type ErrorRecord } from '../state/values/error-record.ts';
 
 /**
  * The last failure of work on a session outside of its execution, such as an agent that is not deployed. The session is due

@@ -1,5 +1,4 @@
-import type { OptionChecks } from '../arguments.ts';
-import { checkArgument, mustBe, optionsCheck } from '../arguments.ts';
+import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { StoreUnavailableError } from '../session/session-errors.ts';
 import { MAX_DOLLARS, toDollars, toNanoDollars } from './nano-dollars.ts';
@@ -14,8 +13,7 @@ import type {
   SpendingReservation,
   SpendingSettlement,
 } from './spending-ledger.ts';
-import type { NanoLimits, NanoRefusal } from './spending-windows.ts';
-import { endOfWindow, mapWindows } from './spending-windows.ts';
+import { endOfWindow, mapWindows, type NanoLimits, type NanoRefusal } from './spending-windows.ts';
 
 /** The options of every ledger. */
 export interface SpendingLedgerOptions {

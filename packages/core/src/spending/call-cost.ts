@@ -1,8 +1,7 @@
 import { charactersOf, CHARACTERS_PER_TOKEN, estimateTokens } from '../loop/inference/token-estimate.ts';
 import type { InferenceRequest } from '../loop/inference/driver.ts';
 import { HoldfastError } from '../errors.ts';
-import type { ModelPrices } from '../loop/stopping/model-prices.ts';
-import { pricedUsage } from '../loop/stopping/model-prices.ts';
+import { pricedUsage, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { Usage } from '../state/inference/usage.ts';
 

@@ -1,10 +1,12 @@
 import { optionsCheck } from '../arguments.ts';
-import type { Clock, Instant } from '../clock.ts';
-import { readClock, systemClock } from '../clock.ts';
-import type { SpendingLedgerOptions } from './backed-spending-ledger.ts';
-import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from './backed-spending-ledger.ts';
-import type { NanoDollars } from './nano-dollars.ts';
-import { addNanoDollars } from './nano-dollars.ts';
+import { readClock, systemClock, type Clock, type Instant } from '../clock.ts';
+import {
+  BackedSpendingLedger,
+  KEEP_IDS_SECONDS,
+  spendingOptionChecks,
+  type SpendingLedgerOptions,
+} from './backed-spending-ledger.ts';
+import { addNanoDollars, type NanoDollars } from './nano-dollars.ts';
 import type {
   BackendReservation,
   BackendSettlement,
@@ -12,8 +14,13 @@ import type {
   SpendingBackend,
 } from './spending-backend.ts';
 import type { SpendingCall } from './spending-ledger.ts';
-import type { CountedWindows, NanoRefusal } from './spending-windows.ts';
-import { refusalOf, windowsAt, windowsWith } from './spending-windows.ts';
+import {
+  refusalOf,
+  windowsAt,
+  windowsWith,
+  type CountedWindows,
+  type NanoRefusal,
+} from './spending-windows.ts';
 
 const checkOptions = (options: SpendingLedgerOptions): SpendingLedgerOptions =>
   optionsCheck<SpendingLedgerOptions>('MemorySpendingLedger', spendingOptionChecks)(options);

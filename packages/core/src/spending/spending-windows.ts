@@ -1,6 +1,5 @@
 import type { Instant } from '../clock.ts';
-import type { NanoDollars } from './nano-dollars.ts';
-import { addNanoDollars } from './nano-dollars.ts';
+import { addNanoDollars, type NanoDollars } from './nano-dollars.ts';
 import type { SpendingWindow } from './spending-ledger.ts';
 
 /** The windows, in the order of their ends. */

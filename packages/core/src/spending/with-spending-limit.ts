@@ -1,14 +1,15 @@
-import { mustBe, optionsCheck } from '../arguments.ts';
-import type { OptionsCheck } from '../arguments.ts';
+import { mustBe, optionsCheck, type OptionsCheck } from '../arguments.ts';
 import { systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
-import { DriverError, driverFailureOf } from '../loop/inference/driver-error.ts';
-import type { DriverErrorKind } from '../loop/inference/driver-error.ts';
-import type { Driver, InferenceOptions, InferenceRequest } from '../loop/inference/driver.ts';
-import { requireDriver } from '../loop/inference/driver.ts';
+import { DriverError, driverFailureOf, type DriverErrorKind } from '../loop/inference/driver-error.ts';
+import {
+  requireDriver,
+  type Driver,
+  type InferenceOptions,
+  type InferenceRequest,
+} from '../loop/inference/driver.ts';
 import { billedUsage, partialResponseOf } from '../loop/inference/failed-call.ts';
-import type { ModelPrices } from '../loop/stopping/model-prices.ts';
-import { PRICES } from '../loop/stopping/model-prices.ts';
+import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { isUnreachable } from '../session/session-errors.ts';
 import { AgentStop } from '../state/execution/continuation.ts';

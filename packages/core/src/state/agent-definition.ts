@@ -1,13 +1,10 @@
 import type { Clock, Instant } from '../clock.ts';
-import type { Read } from '../document.ts';
+import { checkedCopy, orderedReader, readJsonObject, readString, type Read } from '../document.ts';
 import type { JsonObject } from '../json.ts';
-import { checkedCopy, orderedReader, readJsonObject, readString } from '../document.ts';
 import { AgentState } from './agent-state.ts';
-import type { BudgetLimits } from './execution/budget.ts';
-import { readBudgetLimits, toJsonLimits } from './execution/budget.ts';
+import { readBudgetLimits, toJsonLimits, type BudgetLimits } from './execution/budget.ts';
 import { AgentId } from './values/ids.ts';
-import type { LlmConfig } from './llm-config.ts';
-import { readLlmConfig } from './llm-config.ts';
+import { readLlmConfig, type LlmConfig } from './inference/llm-config.ts';
 
 /**
  * A description of an agent as plain data: it names tools and capabilities, and the builder of the loop has their code.

@@ -1,22 +1,19 @@
-import type { Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, type Instant } from '../clock.ts';
 import type { ErrorRecord } from './values/error-record.ts';
 import type { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './execution/continuation.ts';
 import type { ExecutionState } from './execution/execution.ts';
 import type { ExecutionStatus } from './execution/status.ts';
 import type { AgentId, ExecutionId } from './values/ids.ts';
-import type { LlmConfig, ResponseFormat } from './llm-config.ts';
-import type { EffectiveRequest } from './inference/request.ts';
-import { filledSettings } from './inference/request.ts';
+import type { LlmConfig, ResponseFormat } from './inference/llm-config.ts';
+import { filledSettings, type EffectiveRequest } from './inference/request.ts';
 import { Usage } from './inference/usage.ts';
 import { List } from './values/list.ts';
 import type { MessageStore } from './messages/message-store.ts';
 import type { Messages } from './messages/messages.ts';
-import type { Metadata } from './metadata.ts';
+import type { Metadata } from './values/metadata.ts';
 import type { StepExecution } from './execution/step-execution.ts';
-import type { StepType } from './execution/step.ts';
-import { AgentStep } from './execution/step.ts';
+import { AgentStep, type StepType } from './execution/step.ts';
 import { wrongArgument } from '../arguments.ts';
 import type { ToolExecution } from './execution/tool-execution.ts';
 

@@ -1,10 +1,8 @@
-import type { Read } from '../document.ts';
-import { checkedCopy, DocumentReader, readNonEmpty, readString } from '../document.ts';
+import { checkedCopy, DocumentReader, readNonEmpty, readString, type Read } from '../document.ts';
 import { compact, isSameJson } from '../json.ts';
-import type { ResponseFormat } from './llm-config.ts';
-import { readResponseFormat } from './llm-config.ts';
+import { readResponseFormat, type ResponseFormat } from './inference/llm-config.ts';
 import { MessageStore, readMessageStore } from './messages/message-store.ts';
-import { Metadata, readMetadata } from './metadata.ts';
+import { Metadata, readMetadata } from './values/metadata.ts';
 import { requireObject, wrongArgument } from '../arguments.ts';
 
 /** The members of a context. */

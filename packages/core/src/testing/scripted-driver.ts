@@ -1,10 +1,8 @@
-import type { ArgumentCheck } from '../arguments.ts';
-import { checkArgument, mustBe } from '../arguments.ts';
+import { checkArgument, mustBe, type ArgumentCheck } from '../arguments.ts';
 import { HoldfastError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AssistantPart } from '../state/messages/messages.ts';
-import { InferenceResponse } from '../state/inference/inference-response.ts';
-import type { InferenceResponseInit } from '../state/inference/inference-response.ts';
+import { InferenceResponse, type InferenceResponseInit } from '../state/inference/inference-response.ts';
 import type { Driver, InferenceOptions, InferenceRequest } from '../loop/inference/driver.ts';
 
 /**

@@ -9,10 +9,18 @@ import {
   structuredOutput,
   summaries,
   userMessage,
+  type AgentDefinition,
+  type AgentLoopOptions,
+  type AgentState,
+  type Capability,
+  type Hook,
 } from '@holdfast/core';
-import type { AgentDefinition, AgentLoopOptions, AgentState, Capability, Hook } from '@holdfast/core';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
+import {
+  scriptedDriver,
+  steppedClock,
+  type ScriptedAnswer,
+  type ScriptedDriver,
+} from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, cameTo, does, expectSound, saidIn, scriptedLoop, told } from '../support/builders.ts';
 const endless = Array.from({ length: 40 }, () => call('a'));

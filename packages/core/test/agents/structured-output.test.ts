@@ -6,10 +6,11 @@ import {
   RunAbort,
   structuredOutput,
   textOf,
+  type Hook,
+  type JsonValue,
+  type Message,
 } from '@holdfast/core';
-import type { Hook, JsonValue, Message } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { does, observe, readBack, told } from '../support/builders.ts';

@@ -1,8 +1,14 @@
-import { AgentState, createAgentLoop, RunAbort, subagent } from '@holdfast/core';
-import { isTerminal } from '@holdfast/core/engine';
-import type { AgentEvent, AgentLoop, Tool } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  RunAbort,
+  subagent,
+  type AgentEvent,
+  type AgentLoop,
+  type Tool,
+} from '@holdfast/core';
+import { isTerminal, type AbortKind } from '@holdfast/core/engine';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
-import type { AbortKind } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { cameTo, does, driverOf, expectPaired, expectSound, readBack, told } from '../support/builders.ts';

@@ -1,8 +1,18 @@
-import { createAgentLoop, RunAbort, subagent, ToolExecution } from '@holdfast/core';
-import type { AgentLoop, AgentState, AgentStep, BudgetLimits, Hook, Instant, Tool } from '@holdfast/core';
+import {
+  createAgentLoop,
+  RunAbort,
+  subagent,
+  ToolExecution,
+  type AgentLoop,
+  type AgentState,
+  type AgentStep,
+  type BudgetLimits,
+  type Hook,
+  type Instant,
+  type Tool,
+} from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
-import { manualClock, steppedClock } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { manualClock, steppedClock, type ManualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';

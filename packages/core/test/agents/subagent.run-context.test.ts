@@ -1,5 +1,4 @@
-import { createAgentLoop, subagent, toolFor } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { createAgentLoop, subagent, toolFor, type AgentState } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { told } from '../support/builders.ts';

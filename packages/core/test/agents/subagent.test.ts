@@ -5,11 +5,21 @@ import {
   structuredOutput,
   subagent,
   tool,
+  type AgentEvent,
+  type AgentLoop,
+  type AgentLoopOptions,
+  type AgentState,
+  type Hook,
+  type Tool,
 } from '@holdfast/core';
 import { toJsonValue } from '@holdfast/core/driver';
-import type { AgentEvent, AgentLoop, AgentLoopOptions, AgentState, Hook, Tool } from '@holdfast/core';
-import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import {
+  manualClock,
+  scriptedDriver,
+  steppedClock,
+  toolContext,
+  type ScriptedAnswer,
+} from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {

@@ -7,13 +7,18 @@ import {
   textOf,
   tokenLimit,
   userMessage,
+  type Hook,
+  type Message,
+  type ToolCallPart,
 } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
-import { stopSignal, summaryCompiler } from '@holdfast/core/engine';
-import type { SummarizeOptions } from '@holdfast/core/engine';
-import type { Hook, Message, ToolCallPart } from '@holdfast/core';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
+import { stopSignal, summaryCompiler, type SummarizeOptions } from '@holdfast/core/engine';
+import {
+  scriptedDriver,
+  steppedClock,
+  type ScriptedAnswer,
+  type ScriptedDriver,
+} from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
@@ -27,8 +32,9 @@ import {
   saidIn,
   scriptedLoop,
   told,
+  type Observation,
+  type Scenario,
 } from '../support/builders.ts';
-import type { Observation, Scenario } from '../support/builders.ts';
 
 /** A limit that a user wrote. */
 const limitOfMine: Hook['checkLimit'] = ({ usage }) =>

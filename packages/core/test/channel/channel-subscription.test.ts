@@ -1,5 +1,9 @@
-import { ChannelSubscription, readChannelNews, writeChannelEntry } from '@holdfast/core/channel';
-import type { ChannelEntry } from '@holdfast/core/channel';
+import {
+  ChannelSubscription,
+  readChannelNews,
+  writeChannelEntry,
+  type ChannelEntry,
+} from '@holdfast/core/channel';
 import { expect, test } from 'vitest';
 
 function entry(n: number): ChannelEntry {

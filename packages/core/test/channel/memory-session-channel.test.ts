@@ -1,5 +1,12 @@
-import type { ChannelChange, ChannelEntry, ChannelNews, ChannelNotification } from '@holdfast/core/channel';
-import { MemorySessionChannel, readChannelEntry, writeChannelEntry } from '@holdfast/core/channel';
+import {
+  MemorySessionChannel,
+  readChannelEntry,
+  writeChannelEntry,
+  type ChannelChange,
+  type ChannelEntry,
+  type ChannelNews,
+  type ChannelNotification,
+} from '@holdfast/core/channel';
 import { manualClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 

@@ -1,6 +1,5 @@
 import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { ChannelEntry, PublishOptions } from '@holdfast/core/channel';
+import { MemorySessionChannel, type ChannelEntry, type PublishOptions } from '@holdfast/core/channel';
 import { manualClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { driverOf } from '../support/builders.ts';

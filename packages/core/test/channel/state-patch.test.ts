@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { AgentState } from '@holdfast/core';
-import type { JsonObject } from '@holdfast/core';
+import { AgentState, type JsonObject } from '@holdfast/core';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { PatchedState } from '../../src/channel/patched-state.ts';

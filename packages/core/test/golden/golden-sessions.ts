@@ -1,5 +1,4 @@
-import { AgentSession, AgentState } from '@holdfast/core';
-import type { AgentDefinition } from '@holdfast/core';
+import { AgentSession, AgentState, type AgentDefinition } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 
 const at = Date.UTC(2026, 10, 21, 12);

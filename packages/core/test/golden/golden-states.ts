@@ -1,5 +1,21 @@
-import { AgentState, assistantMessage, ToolExecution, userMessage, Usage } from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core/driver';
+import {
+  AgentState,
+  assistantMessage,
+  ToolExecution,
+  userMessage,
+  Usage,
+  type Clock,
+  type Message,
+  type ToolCallPart,
+  type ToolOutcome,
+} from '@holdfast/core';
+import {
+  InferenceResponse,
+  List,
+  type EffectiveRequest,
+  type AssistantPart,
+  type InferenceResponseInit,
+} from '@holdfast/core/driver';
 import {
   applyOutcome,
   nextAction,
@@ -9,11 +25,8 @@ import {
   ToolExecutionId,
   newStepMessageIds,
   SessionId,
+  type ApprovalDecision,
 } from '@holdfast/core/engine';
-import type { Clock, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
-import type { EffectiveRequest } from '@holdfast/core/driver';
-import type { AssistantPart, InferenceResponseInit } from '@holdfast/core/driver';
-import type { ApprovalDecision } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 
 /** A clock, and moves that read time and ids from nothing else: a golden state is the same whenever it is made. */

@@ -1,8 +1,13 @@
-import { AgentState, createAgentLoop } from '@holdfast/core';
-import type { AgentEvent, AgentLoop, Hook, RunOptions } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  type AgentEvent,
+  type AgentLoop,
+  type Hook,
+  type RunOptions,
+} from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import {
   call,

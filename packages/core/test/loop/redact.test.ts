@@ -1,8 +1,13 @@
-import { AgentState, createAgentLoop, redactedListener, subagent } from '@holdfast/core';
-import type { AgentEvent, Hook } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  redactedListener,
+  subagent,
+  type AgentEvent,
+  type Hook,
+} from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { does } from '../support/builders.ts';
 

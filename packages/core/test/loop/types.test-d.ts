@@ -8,27 +8,23 @@ import {
   summaries,
   tool,
   toolResult,
+  type Agent,
+  type AgentEvent,
+  type AgentLoop,
+  type AgentLoopOptions,
+  type AgentState,
+  type Capability,
+  type ExecutionBudget,
+  type Hook,
+  type JsonObject,
+  type JsonValue,
+  type Tool,
+  type ToolContext,
+  type ToolExecution,
 } from '@holdfast/core';
-import type {
-  Agent,
-  AgentEvent,
-  AgentLoop,
-  AgentLoopOptions,
-  AgentState,
-  Capability,
-  ExecutionBudget,
-  Hook,
-  JsonObject,
-  JsonValue,
-  Tool,
-  ToolContext,
-  ToolExecution,
-} from '@holdfast/core';
-import type { AiSdkSchema } from '@holdfast/core/driver';
-import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
+import type { AiSdkSchema, InferenceResponse, StandardSchema } from '@holdfast/core/driver';
 import type { CapabilityFactory, ToolExecutionOf } from '@holdfast/core/engine';
-import { scriptedDriver, toolContext } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, toolContext, type ScriptedAnswer } from '@holdfast/core/testing';
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
 

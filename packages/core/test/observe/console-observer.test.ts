@@ -5,14 +5,12 @@ import {
   createAgentLoop,
   redactedListener,
   RunAbort,
+  type AgentEvent,
 } from '@holdfast/core';
-import type { AgentEvent } from '@holdfast/core';
 import type { ConsoleObserverOptions } from '@holdfast/core/engine';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { does, driverOf, observe, told } from '../support/builders.ts';
-import type { Scenario } from '../support/builders.ts';
+import { does, driverOf, observe, told, type Scenario } from '../support/builders.ts';
 
 /** What is written of a run, as one text. */
 async function written(scenario: Scenario, options: ConsoleObserverOptions = {}): Promise<string> {

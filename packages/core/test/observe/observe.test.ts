@@ -5,14 +5,15 @@ import {
   redactedListener,
   textOf,
   toolResult,
+  type AgentEvent,
+  type AgentState,
+  type JsonValue,
+  type Redact,
 } from '@holdfast/core';
-import type { AgentEvent, AgentState, JsonValue, Redact } from '@holdfast/core';
 import type { AgentEventType } from '@holdfast/core/engine';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { does, emitted, expectSound, observe, told } from '../support/builders.ts';
-import type { Scenario } from '../support/builders.ts';
+import { does, emitted, expectSound, observe, told, type Scenario } from '../support/builders.ts';
 
 const add: ScriptedAnswer = { calls: { add: { a: 2 } } };
 

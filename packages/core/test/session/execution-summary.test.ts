@@ -1,5 +1,10 @@
-import type { AgentState } from '@holdfast/core';
-import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  sendMessage,
+  SessionRuntime,
+  type AgentState,
+} from '@holdfast/core';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';

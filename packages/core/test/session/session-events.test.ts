@@ -9,18 +9,20 @@ import {
   SessionRuntime,
   StoreUnavailableError,
   writeMetadata,
-} from '@holdfast/core';
-import type {
-  Clock,
-  Hook,
-  SessionAction,
-  SessionEvent,
-  SessionHooks,
-  SessionRuntimeOptions,
+  type Clock,
+  type Hook,
+  type SessionAction,
+  type SessionEvent,
+  type SessionHooks,
+  type SessionRuntimeOptions,
 } from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
+import {
+  scriptedDriver,
+  steppedClock,
+  type ScriptedAnswer,
+  type ScriptedDriver,
+} from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { does, expectPaired, expectSound } from '../support/builders.ts';
 import { unhandledRejections } from '../support/unhandled-rejections.ts';

@@ -8,13 +8,17 @@ import {
   StoreUnavailableError,
   summarize,
   Usage,
+  type AgentLoopOptions,
+  type ModelPrices,
 } from '@holdfast/core';
-import type { AgentLoopOptions, ModelPrices } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
-import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
-import type { SpendingLedger, SpendingLimitOptions } from '@holdfast/core/spending';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import {
+  MemorySpendingLedger,
+  withSpendingLimit,
+  type SpendingLedger,
+  type SpendingLimitOptions,
+} from '@holdfast/core/spending';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { throwIt } from '../support/builders.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agentDefinition, AgentSession, ExecutionBudget } from '@holdfast/core';
-import type { AgentDefinition } from '@holdfast/core';
+import { agentDefinition, AgentSession, ExecutionBudget, type AgentDefinition } from '@holdfast/core';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { definitions, expectDeeplyFrozen, START as T } from '../support/arbitraries.ts';
 

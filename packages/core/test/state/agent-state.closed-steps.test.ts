@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { AgentState, AgentStep, textOf, ToolExecution } from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core/driver';
+import {
+  AgentState,
+  AgentStep,
+  textOf,
+  ToolExecution,
+  type Message,
+  type ToolCallPart,
+} from '@holdfast/core';
+import { InferenceResponse, List, type AssistantPart, type ToolResultPart } from '@holdfast/core/driver';
 import { applyOutcome, ExecutionState, nextAction, stopSignal } from '@holdfast/core/engine';
-import type { Message, ToolCallPart } from '@holdfast/core';
-import type { AssistantPart, ToolResultPart } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { busyHistories, expectRoundTrip, histories, play, START as T } from '../support/arbitraries.ts';

@@ -8,8 +8,12 @@ import {
   ToolExecution,
   userMessage,
   Usage,
+  type ExecutionStatus,
+  type StopReason,
+  type ToolOutcome,
+  type Waiting,
 } from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core/driver';
+import { InferenceResponse, List, type AssistantPart } from '@holdfast/core/driver';
 import {
   Continuation,
   ExecutionState,
@@ -20,10 +24,8 @@ import {
   stopSignal,
   newStepMessageIds,
   SessionId,
+  type ExecutionId,
 } from '@holdfast/core/engine';
-import type { ExecutionStatus, StopReason, ToolOutcome, Waiting } from '@holdfast/core';
-import type { AssistantPart } from '@holdfast/core/driver';
-import type { ExecutionId } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../support/arbitraries.ts';
 import { someError } from '../support/step-parts.ts';

@@ -1,7 +1,15 @@
 /** What must compile, and what must not. Checked by the compiler; nothing here is run. */
 import { expectTypeOf } from 'vitest';
-import type { Read, Shape } from '../../src/document.ts';
-import { readCount, readOneOf, readShape, readString, readVariant, shapeOf } from '../../src/document.ts';
+import {
+  readCount,
+  readOneOf,
+  readShape,
+  readString,
+  readVariant,
+  shapeOf,
+  type Read,
+  type Shape,
+} from '../../src/document.ts';
 import type { Approval } from '../../src/state/execution/approval.ts';
 
 // The type of a shape is computed from its readers

@@ -8,8 +8,35 @@ import {
   ToolExecution,
   userMessage,
   Usage,
+  type AgentDefinition,
+  type BudgetLimits,
+  type Clock,
+  type ErrorRecord,
+  type ExecutionStatus,
+  type FilePart,
+  type FinishReason,
+  type Instant,
+  type JsonObject,
+  type JsonValue,
+  type LlmConfig,
+  type Message,
+  type ResponseFormat,
+  type StopReason,
+  type ToolOutcome,
+  type UserPart,
+  type Waiting,
 } from '@holdfast/core';
-import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
+import {
+  InferenceResponse,
+  List,
+  toolMessage,
+  type AssistantPart,
+  type ProviderOptions,
+  type ToolChoice,
+  type ToolContentPart,
+  type ToolOutput,
+  type UsageFields,
+} from '@holdfast/core/driver';
 import {
   applyOutcome,
   StepId,
@@ -17,36 +44,9 @@ import {
   ToolExecutionId,
   newStepMessageIds,
   SessionId,
+  type ToolOutcomeType,
 } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
-import type {
-  AgentDefinition,
-  BudgetLimits,
-  Clock,
-  ErrorRecord,
-  ExecutionStatus,
-  FilePart,
-  FinishReason,
-  Instant,
-  JsonObject,
-  JsonValue,
-  LlmConfig,
-  Message,
-  ResponseFormat,
-  StopReason,
-  ToolOutcome,
-  UserPart,
-  Waiting,
-} from '@holdfast/core';
-import type {
-  AssistantPart,
-  ProviderOptions,
-  ToolChoice,
-  ToolContentPart,
-  ToolOutput,
-  UsageFields,
-} from '@holdfast/core/driver';
-import type { ToolOutcomeType } from '@holdfast/core/engine';
 
 export const START: Instant = Date.UTC(2026, 10, 21);
 

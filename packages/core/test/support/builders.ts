@@ -1,24 +1,28 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { AgentState, createAgentLoop, tool } from '@holdfast/core';
-import { toolCallsOf } from '@holdfast/core/driver';
-import { ExecutionId, isTerminal } from '@holdfast/core/engine';
-import type {
-  AgentEvent,
-  AgentLoop,
-  AgentLoopOptions,
-  Clock,
-  Hook,
-  Instant,
-  JsonValue,
-  Message,
-  RunOptions,
-  Tool,
-  ToolContext,
+import {
+  AgentState,
+  createAgentLoop,
+  tool,
+  type AgentEvent,
+  type AgentLoop,
+  type AgentLoopOptions,
+  type Clock,
+  type Hook,
+  type Instant,
+  type JsonValue,
+  type Message,
+  type RunOptions,
+  type Tool,
+  type ToolContext,
 } from '@holdfast/core';
-import type { Driver } from '@holdfast/core/driver';
-import type { HookPoint } from '@holdfast/core/engine';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
+import { toolCallsOf, type Driver } from '@holdfast/core/driver';
+import { ExecutionId, isTerminal, type HookPoint } from '@holdfast/core/engine';
+import {
+  scriptedDriver,
+  steppedClock,
+  type ScriptedAnswer,
+  type ScriptedDriver,
+} from '@holdfast/core/testing';
 import { expect } from 'vitest';
 
 // Invariants

@@ -5,17 +5,14 @@ import {
   StoreUnavailableError,
   textOf,
   tool,
+  type AgentLoopOptions,
+  type AgentSession,
+  type SessionEvent,
+  type SessionRuntimeOptions,
+  type Tool,
+  type ToolContext,
 } from '@holdfast/core';
-import type {
-  AgentLoopOptions,
-  AgentSession,
-  SessionEvent,
-  SessionRuntimeOptions,
-  Tool,
-  ToolContext,
-} from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { deferred } from './builders.ts';
 
 const schema = { type: 'object' } as const;

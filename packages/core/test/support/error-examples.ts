@@ -20,14 +20,17 @@ import {
   subagent,
   tool,
   toolFor,
+  type AgentDefinition,
+  type AgentLoopOptions,
+  type Hook,
+  type SessionRuntimeOptions,
+  type Tool,
 } from '@holdfast/core';
-import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
 import { AgentId, IsolatedProcess } from '@holdfast/core/engine';
 import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import { BackedSessionStore } from '@holdfast/core/store';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { errorOfStandstill } from './standstill.ts';
 import { WatchedBackend } from './watched-backend.ts';
 

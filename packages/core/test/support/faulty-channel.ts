@@ -1,5 +1,10 @@
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { ChannelEntry, ChannelNews, PublishOptions, SubscribeOptions } from '@holdfast/core/channel';
+import {
+  MemorySessionChannel,
+  type ChannelEntry,
+  type ChannelNews,
+  type PublishOptions,
+  type SubscribeOptions,
+} from '@holdfast/core/channel';
 
 /**
  * The fate of a batch. `lost`: the channel drops it and resolves. `refused`: the channel drops it and rejects.

@@ -1,9 +1,7 @@
 import type { BudgetLimits, Instant } from '@holdfast/core';
-import { manualClock } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { expect } from 'vitest';
-import type { Observation, Scenario } from './builders.ts';
-import { nextStart, observe } from './builders.ts';
+import { nextStart, observe, type Observation, type Scenario } from './builders.ts';
 
 /** A scenario in which something calls `late`, and time is up. */
 export type Late = (late: () => void) => Scenario;

@@ -1,5 +1,11 @@
-import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
-import type { HoldfastError, SessionEvent } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  sendMessage,
+  SessionRuntime,
+  type HoldfastError,
+  type SessionEvent,
+} from '@holdfast/core';
 
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 

@@ -1,7 +1,6 @@
 import type { AgentState, Clock, Tool, ToolExecution } from '@holdfast/core';
 import { manualClock } from '@holdfast/core/testing';
-import type { Observation, Scenario } from './builders.ts';
-import { call, nextStart, observe } from './builders.ts';
+import { call, nextStart, observe, type Observation, type Scenario } from './builders.ts';
 
 /** One call of a tool, and what the model says then. */
 export async function used(made: Tool, scenario: Scenario = {}): Promise<Observation> {

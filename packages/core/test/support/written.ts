@@ -1,7 +1,5 @@
-import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
-import type { Message } from '@holdfast/core';
-import type { AssistantPart, MessagePart } from '@holdfast/core/driver';
+import { assistantMessage, systemMessage, userMessage, type Message } from '@holdfast/core';
+import { toolMessage, type AssistantPart, type MessagePart } from '@holdfast/core/driver';
 import { expect } from 'vitest';
 
 /**

@@ -1,6 +1,5 @@
 import { createAgentLoop, hasErrorCode } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { does, observe, told } from '../support/builders.ts';
 

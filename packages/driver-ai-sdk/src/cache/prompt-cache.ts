@@ -1,7 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { AgentState } from '@holdfast/core';
-import type { InferenceOptions } from '@holdfast/core/driver';
-import { mustBe, optionsCheck } from '@holdfast/core/driver';
+import { mustBe, optionsCheck, type InferenceOptions } from '@holdfast/core/driver';
 import type { CalledModel } from '../call/called-model.ts';
 import { InvalidCallError } from '../errors/error-kind.ts';
 import { mergedOptions } from '../provider-options.ts';

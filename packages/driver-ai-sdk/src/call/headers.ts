@@ -1,5 +1,4 @@
-import type { InferenceRun } from '@holdfast/core/driver';
-import { mustBe } from '@holdfast/core/driver';
+import { mustBe, type InferenceRun } from '@holdfast/core/driver';
 import { InvalidCallError } from '../errors/error-kind.ts';
 import type { CalledModel } from './called-model.ts';
 

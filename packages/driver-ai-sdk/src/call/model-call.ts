@@ -1,5 +1,9 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
-import { InvalidResponseDataError } from '@ai-sdk/provider';
+import {
+  InvalidResponseDataError,
+  type LanguageModelV4,
+  type LanguageModelV4StreamPart,
+  type SharedV4Warning,
+} from '@ai-sdk/provider';
 import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
 import type { ObservedInference } from './observed-call.ts';
@@ -8,16 +12,12 @@ import type { CalledModel } from './called-model.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
 import type { CacheCall } from '../cache/prompt-cache.ts';
-import type { AiSdkDriverError } from '../errors/driver-error.ts';
-import { callFailed, shownError } from '../errors/driver-error.ts';
-import type { Prompt } from '../prompt/prompt.ts';
-import { promptOfAttempt } from '../prompt/prompt.ts';
+import { callFailed, shownError, type AiSdkDriverError } from '../errors/driver-error.ts';
+import { promptOfAttempt, type Prompt } from '../prompt/prompt.ts';
 import { readStream } from '../response/read-stream.ts';
-import type { AttemptResult, AttemptsResult, Wait } from './retry.ts';
-import type { CallHeaders, HeadersOption } from './headers.ts';
-import { headersOf } from './headers.ts';
-import type { AttemptLimits, CallTimeouts } from './timeouts.ts';
-import { limitsOf } from './timeouts.ts';
+import { withRetries, type AttemptResult, type AttemptsResult, type Wait } from './retry.ts';
+import { headersOf, type CallHeaders, type HeadersOption } from './headers.ts';
+import { limitsOf, type AttemptLimits, type CallTimeouts } from './timeouts.ts';
 import {
   InvalidCallError,
   isItemGone,
@@ -26,11 +26,9 @@ import {
   WebPageError,
 } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
-import { withRetries } from './retry.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
-import type { HttpFacts } from '../response/http-facts.ts';
-import { httpFactsOf, isWebPage, NO_FACTS } from '../response/http-facts.ts';
+import { httpFactsOf, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
 import type { WarningListener } from './warnings.ts';
 

@@ -1,6 +1,5 @@
 import type * as Net from 'node:net';
-import type { AddressRange } from './address-ranges.ts';
-import { GLOBAL_IPV6, SPECIAL_IPV4, SPECIAL_IPV6 } from './address-ranges.ts';
+import { GLOBAL_IPV6, SPECIAL_IPV4, SPECIAL_IPV6, type AddressRange } from './address-ranges.ts';
 
 /** Returns a function that is true for an address of the public internet, and false for any other text. */
 export function publicAddressCheck({ BlockList, isIP }: typeof Net): (address: string) => boolean {

@@ -4,8 +4,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import type { DriverErrorKind, InferenceResponse } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
+import { DriverError, type DriverErrorKind, type InferenceResponse } from '@holdfast/core/driver';
 import { apiCallError, errorKindOf, isRefusal, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';

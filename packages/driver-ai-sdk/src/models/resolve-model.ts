@@ -1,7 +1,6 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
 import { AiSdkDriverError } from '../errors/driver-error.ts';
-import type { EarlierModel } from './upgrade-model.ts';
-import { upgradeModel } from './upgrade-model.ts';
+import { upgradeModel, type EarlierModel } from './upgrade-model.ts';
 
 type ModelInstance = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
 

@@ -9,17 +9,24 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4FileData,
 } from '@ai-sdk/provider';
-import type { FilePart, JsonObject, Message, ToolCallPart, UserPart } from '@holdfast/core';
-import type {
-  AssistantPart,
-  CustomPart,
-  ReasoningFilePart,
-  ToolContentPart,
-  ToolOutput,
-  ToolResultPart,
+import {
+  invalidArgument,
+  textOf,
+  type FilePart,
+  type JsonObject,
+  type Message,
+  type ToolCallPart,
+  type UserPart,
+} from '@holdfast/core';
+import {
+  callMarksOf,
+  type AssistantPart,
+  type CustomPart,
+  type ReasoningFilePart,
+  type ToolContentPart,
+  type ToolOutput,
+  type ToolResultPart,
 } from '@holdfast/core/driver';
-import { invalidArgument, textOf } from '@holdfast/core';
-import { callMarksOf } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentOptions } from '../provider-options.ts';
 

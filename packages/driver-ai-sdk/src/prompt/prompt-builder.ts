@@ -6,11 +6,9 @@ import type {
 } from '@ai-sdk/provider';
 import type { Message, Messages } from '@holdfast/core';
 import { LineageCache } from '@holdfast/core/driver';
-import { convertMessage } from './convert-message.ts';
-import type { SentFiles } from './convert-message.ts';
+import { convertMessage, type SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
-import type { PromptFiles } from './prompt-files.ts';
-import { hasFiles } from './prompt-files.ts';
+import { hasFiles, type PromptFiles } from './prompt-files.ts';
 import { mergedOptions } from '../provider-options.ts';
 
 /** The converted part of a conversation. `prompt` grows with the conversation, and callers receive copies of it. */

@@ -1,9 +1,7 @@
 import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
-import type { Message } from '@holdfast/core';
+import { invalidArgument, type Message } from '@holdfast/core';
 import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driver';
-import { invalidArgument } from '@holdfast/core';
-import type { Download, DownloadedFile } from '../download/download.ts';
-import { publicDownload } from '../download/download.ts';
+import { publicDownload, type Download, type DownloadedFile } from '../download/download.ts';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
 /** A file in a message, and the part that holds it. */

@@ -9,19 +9,17 @@ import type {
   SharedV4FileDataUrl,
 } from '@ai-sdk/provider';
 import type { FinishReason, JsonValue, ToolCallPart } from '@holdfast/core';
-import type {
-  AssistantPart,
-  FileData,
-  ProviderOptions,
-  ToolDescription,
-  ToolOutput,
-} from '@holdfast/core/driver';
 import {
   InferenceResponse,
   roundedInteger,
   toJsonObject,
   toJsonValue,
   withCallMarks,
+  type AssistantPart,
+  type FileData,
+  type ProviderOptions,
+  type ToolDescription,
+  type ToolOutput,
 } from '@holdfast/core/driver';
 import { keptOptions, withoutItemIds } from '../provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';

@@ -1,5 +1,4 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { InvalidResponseDataError } from '@ai-sdk/provider';
+import { InvalidResponseDataError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { unlessAborted } from '../call/abort.ts';
 
 /** The end of a stream of parts. */

@@ -3,10 +3,8 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { FinishReason } from '@holdfast/core';
-import type { InferenceDelta } from '@holdfast/core/driver';
-import { Usage } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
+import { Usage, type FinishReason } from '@holdfast/core';
+import { InferenceResponse, type InferenceDelta } from '@holdfast/core/driver';
 import {
   convertContent,
   convertFinishReason,
@@ -16,8 +14,7 @@ import {
 import type { CalledModel } from '../call/called-model.ts';
 import { keptOptions } from '../provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
-import type { CallUsage } from './reported-usage.ts';
-import { convertUsage, earlyUsage, hasNumbers } from './reported-usage.ts';
+import { convertUsage, earlyUsage, hasNumbers, type CallUsage } from './reported-usage.ts';
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type TextDelta = Extract<LanguageModelV4StreamPart, { type: 'text-delta' | 'reasoning-delta' }>;

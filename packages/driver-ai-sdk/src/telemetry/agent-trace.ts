@@ -6,8 +6,7 @@ import type { TelemetryDispatcher } from './dispatcher.ts';
 import type { TelemetryEvent } from './integration.ts';
 import { contentEvent, promptEvent, toolsEvent, usageEvent } from './sdk-content.ts';
 import type { OpenOperation } from './tracing-channel.ts';
-import type { StepEvent } from './step-events.ts';
-import { endEvent, stepEvent } from './step-events.ts';
+import { endEvent, stepEvent, type StepEvent } from './step-events.ts';
 
 const NO_CONTEXT = { runtimeContext: {}, toolsContext: {} };
 

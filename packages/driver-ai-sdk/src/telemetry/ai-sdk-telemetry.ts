@@ -1,12 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AgentLoop, AgentLoopOptions, AgentState, Tool, ToolContext } from '@holdfast/core';
-import type { Driver, InferenceOptions, InferenceRequest } from '@holdfast/core/driver';
-import { InferenceResponse, mustBe, optionsCheck } from '@holdfast/core/driver';
+import {
+  InferenceResponse,
+  mustBe,
+  optionsCheck,
+  type Driver,
+  type InferenceOptions,
+  type InferenceRequest,
+} from '@holdfast/core/driver';
 import type { AroundCall, ObservedInference } from '../call/observed-call.ts';
 import { AgentTrace } from './agent-trace.ts';
 import { TelemetryDispatcher } from './dispatcher.ts';
-import type { TelemetryIntegration } from './integration.ts';
-import { isIntegration, registeredIntegrations } from './integration.ts';
+import { isIntegration, registeredIntegrations, type TelemetryIntegration } from './integration.ts';
 import type { RecordingOptions } from './recorded-event.ts';
 
 /** The options of `aiSdkTelemetry`. All of them are optional. */

@@ -1,8 +1,6 @@
 import type { TelemetryEvent, TelemetryEventName, TelemetryIntegration } from './integration.ts';
-import { recordedEvent } from './recorded-event.ts';
-import type { RecordingOptions } from './recorded-event.ts';
-import type { OpenOperation } from './tracing-channel.ts';
-import { openOperation, tracedWork } from './tracing-channel.ts';
+import { recordedEvent, type RecordingOptions } from './recorded-event.ts';
+import { openOperation, tracedWork, type OpenOperation } from './tracing-channel.ts';
 import { workAround } from './work-around.ts';
 
 type WorkName = 'executeLanguageModelCall' | 'executeTool';

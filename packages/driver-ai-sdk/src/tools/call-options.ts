@@ -1,8 +1,7 @@
 import type { LanguageModelV4Message, SharedV4FileData } from '@ai-sdk/provider';
 import type { Message, ToolContext } from '@holdfast/core';
 import type { FileData } from '@holdfast/core/driver';
-import type { SentFile, SentFiles } from '../prompt/convert-message.ts';
-import { convertMessage } from '../prompt/convert-message.ts';
+import { convertMessage, type SentFile, type SentFiles } from '../prompt/convert-message.ts';
 import { heldFiles } from '../prompt/prompt-files.ts';
 
 /** The second argument that the AI SDK passes to the functions of a tool. */

@@ -1,7 +1,14 @@
-import { asSchema } from '@ai-sdk/provider-utils';
-import type { FlexibleSchema, Schema } from '@ai-sdk/provider-utils';
-import type { JsonObject, Tool, ToolContext, ToolEffect } from '@holdfast/core';
-import { HoldfastError, invalidArgument, tool, toolResult } from '@holdfast/core';
+import { asSchema, type FlexibleSchema, type Schema } from '@ai-sdk/provider-utils';
+import {
+  HoldfastError,
+  invalidArgument,
+  tool,
+  toolResult,
+  type JsonObject,
+  type Tool,
+  type ToolContext,
+  type ToolEffect,
+} from '@holdfast/core';
 import {
   checkArgument,
   mustBe,
@@ -9,8 +16,10 @@ import {
   providerTool,
   toJsonObject,
   toJsonValue,
+  type ArgumentCheck,
+  type ModelOutputOptions,
+  type ProviderTool,
 } from '@holdfast/core/driver';
-import type { ArgumentCheck, ModelOutputOptions, ProviderTool } from '@holdfast/core/driver';
 import type { AiSdkTool, AiSdkToolSet } from './ai-sdk-tool.ts';
 import { member } from '../member.ts';
 import { callOptions } from './call-options.ts';

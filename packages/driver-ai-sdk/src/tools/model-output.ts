@@ -1,7 +1,11 @@
-import type { JsonObject } from '@holdfast/core';
-import { HoldfastError } from '@holdfast/core';
-import type { FileData, ToolContentPart, ToolOutput } from '@holdfast/core/driver';
-import { toJsonObject, toJsonValue } from '@holdfast/core/driver';
+import { HoldfastError, type JsonObject } from '@holdfast/core';
+import {
+  toJsonObject,
+  toJsonValue,
+  type FileData,
+  type ToolContentPart,
+  type ToolOutput,
+} from '@holdfast/core/driver';
 import { toBase64 } from '../response/convert-response.ts';
 
 type Members = Readonly<Record<string, unknown>>;

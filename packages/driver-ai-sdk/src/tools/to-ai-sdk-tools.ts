@@ -1,9 +1,13 @@
-import type { Tool as SdkTool, ToolExecutionOptions } from '@ai-sdk/provider-utils';
-import { jsonSchema } from '@ai-sdk/provider-utils';
-import type { JsonValue, Tool, ToolContext } from '@holdfast/core';
-import { AgentState, ExecutionBudget, systemClock } from '@holdfast/core';
-import type { ToolOutput } from '@holdfast/core/driver';
-import { toJsonValue, ToolResult } from '@holdfast/core/driver';
+import { jsonSchema, type Tool as SdkTool, type ToolExecutionOptions } from '@ai-sdk/provider-utils';
+import {
+  AgentState,
+  ExecutionBudget,
+  systemClock,
+  type JsonValue,
+  type Tool,
+  type ToolContext,
+} from '@holdfast/core';
+import { toJsonValue, ToolResult, type ToolOutput } from '@holdfast/core/driver';
 import { copyOf } from '../copy.ts';
 import { sentFileData } from './call-options.ts';
 

@@ -1,8 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { AgentState } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import type { PromptCache } from '../../src/cache/prompt-cache.ts';
-import { promptCacheOf } from '../../src/cache/prompt-cache.ts';
+import { promptCacheOf, type PromptCache } from '../../src/cache/prompt-cache.ts';
 
 const state = AgentState.empty();
 const run = { state, runContext: undefined };

@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { AttemptResult } from '../../src/call/retry.ts';
+import { retryDelay, waitOnTimer, withRetries, type AttemptResult } from '../../src/call/retry.ts';
 import { isRetryable } from '../../src/errors/error-kind.ts';
-import { retryDelay, waitOnTimer, withRetries } from '../../src/call/retry.ts';
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
 import { apiError, rejection } from '../builders.ts';
 

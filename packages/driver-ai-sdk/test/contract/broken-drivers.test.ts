@@ -1,5 +1,4 @@
-import { driverTests } from '@holdfast/conformance';
-import type { ConformanceTest, CreateDriver } from '@holdfast/conformance';
+import { driverTests, type ConformanceTest, type CreateDriver } from '@holdfast/conformance';
 import { OpenAiServer, redDriverCases, wrappedDefects } from '@holdfast/conformance/test';
 import { afterAll, describe, test } from 'vitest';
 import { deepSeekAbilities, deepSeekHarness, openAiAbilities, openAiHarness } from './conformance-harness.ts';

@@ -1,9 +1,7 @@
 import { createDeepSeek } from '@ai-sdk/deepseek';
 import { createOpenAI } from '@ai-sdk/openai';
-import { REFUSALS } from '@holdfast/conformance';
-import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
-import { KEY, TEAM } from '@holdfast/conformance/test';
-import type { OpenAiServer } from '@holdfast/conformance/test';
+import { REFUSALS, type CreateDriver, type DriverAbilities } from '@holdfast/conformance';
+import { KEY, TEAM, type OpenAiServer } from '@holdfast/conformance/test';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 
 /** The abilities of both providers. Neither has a mark for tool results that are errors, nor images in results. */

@@ -1,8 +1,6 @@
-import { AgentState, createAgentLoop, tool } from '@holdfast/core';
-import type { FinishReason, Hook } from '@holdfast/core';
+import { AgentState, createAgentLoop, tool, type FinishReason, type Hook } from '@holdfast/core';
 import type { AssistantPart } from '@holdfast/core/driver';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 
 /** A part of a response: its kind, a number for its id, and a tool. The numbers are few, so that ids repeat. */

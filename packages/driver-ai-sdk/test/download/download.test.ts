@@ -7,14 +7,11 @@ import { userMessage } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Download, DownloadedFile } from '../../src/download/download.ts';
-import { publicDownload } from '../../src/download/download.ts';
-import type { Network } from '../../src/download/network.ts';
-import { platformNetwork } from '../../src/download/network.ts';
+import { publicDownload, type Download, type DownloadedFile } from '../../src/download/download.ts';
+import { platformNetwork, type Network } from '../../src/download/network.ts';
 import { quietly, rejection, request } from '../builders.ts';
 import { certificate } from './certificate.ts';
-import type { FileServer } from './file-server.ts';
-import { fileServer, picture, stopFileServers } from './file-server.ts';
+import { fileServer, picture, stopFileServers, type FileServer } from './file-server.ts';
 
 /** In these tests the public internet is 127.0.0.2. */
 const OUTSIDE = '127.0.0.2';

@@ -5,8 +5,7 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider';
 import { createOpenAI } from '@ai-sdk/openai';
-import type { AiSdkDriverError } from '@holdfast/driver-ai-sdk';
-import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver, type AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { hasErrorCode, HoldfastError } from '@holdfast/core';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { inspect } from 'node:util';

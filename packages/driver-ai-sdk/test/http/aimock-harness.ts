@@ -1,9 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { FixtureResponse } from '@copilotkit/aimock';
-import { LLMock } from '@copilotkit/aimock';
+import { LLMock, type FixtureResponse } from '@copilotkit/aimock';
 import type { CreateDriver, DriverAbilities, ProviderReply } from '@holdfast/conformance';
-import { REFUSAL_REPLIES, understood } from '@holdfast/conformance/test';
-import type { OpenAiBody } from '@holdfast/conformance/test';
+import { REFUSAL_REPLIES, understood, type OpenAiBody } from '@holdfast/conformance/test';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { openAiAbilities } from '../contract/conformance-harness.ts';
 

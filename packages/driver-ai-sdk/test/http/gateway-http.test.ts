@@ -1,14 +1,11 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Message } from '@holdfast/core';
-import type { FileData } from '@holdfast/core/driver';
-import { assistantMessage, userMessage } from '@holdfast/core';
-import { List, toolMessage } from '@holdfast/core/driver';
+import { assistantMessage, userMessage, type Message } from '@holdfast/core';
+import { List, toolMessage, type FileData } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { createGateway, wrapLanguageModel } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listening, quietly, request, usage } from '../builders.ts';
-import type { Body, LocalServer, Reply } from './local-server.ts';
-import { localServer, stopLocalServers } from './local-server.ts';
+import { localServer, stopLocalServers, type Body, type LocalServer, type Reply } from './local-server.ts';
 
 /** Tests the driver with the provider of the AI Gateway, over HTTP. The provider writes to file parts. */
 

@@ -1,13 +1,24 @@
-import type { JournalEntry } from '@copilotkit/aimock';
-import { LLMock } from '@copilotkit/aimock';
+import { LLMock, type JournalEntry } from '@copilotkit/aimock';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
-import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
-import type { JsonValue, Message, ToolCallPart } from '@holdfast/core';
-import type { Driver, InferenceRequest, ToolDescription } from '@holdfast/core/driver';
-import { AgentState, assistantMessage, createAgentLoop, tool, userMessage } from '@holdfast/core';
-import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
+import { aiSdkDriver, AiSdkDriverError, type AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
+import {
+  AgentState,
+  assistantMessage,
+  createAgentLoop,
+  tool,
+  userMessage,
+  type JsonValue,
+  type Message,
+  type ToolCallPart,
+} from '@holdfast/core';
+import {
+  InferenceResponse,
+  toolMessage,
+  type Driver,
+  type InferenceRequest,
+  type ToolDescription,
+} from '@holdfast/core/driver';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from '../builders.ts';

@@ -1,15 +1,13 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { LlmConfig } from '@holdfast/core';
-import { assistantMessage, userMessage } from '@holdfast/core';
+import { assistantMessage, userMessage, type LlmConfig } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { createGateway } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { withoutStorage } from '../../src/call/openai-store.ts';
 import { quietly, rejection, request } from '../builders.ts';
-import type { Reply } from './local-server.ts';
-import { localServer, stopLocalServers } from './local-server.ts';
+import { localServer, stopLocalServers, type Reply } from './local-server.ts';
 
 /** Checks that conversations with OpenAI survive the items that OpenAI stores. */
 

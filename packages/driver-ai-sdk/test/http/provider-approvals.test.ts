@@ -1,5 +1,4 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { AgentSession, SessionStore } from '@holdfast/core';
 import {
   approve,
   createAgentLoop,
@@ -8,14 +7,14 @@ import {
   pendingApprovals,
   sendMessage,
   SessionRuntime,
+  type AgentSession,
+  type SessionStore,
 } from '@holdfast/core';
 import { providerTool } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import type { ModelMessage } from 'ai';
-import { generateText } from 'ai';
+import { generateText, type ModelMessage } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Body, LocalServer, Reply } from './local-server.ts';
-import { localServer, stopLocalServers } from './local-server.ts';
+import { localServer, stopLocalServers, type Body, type LocalServer, type Reply } from './local-server.ts';
 
 /** Approvals that OpenAI requests before it runs the tools of a remote MCP server. */
 

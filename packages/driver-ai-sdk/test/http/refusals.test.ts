@@ -9,14 +9,12 @@ import {
   SessionRuntime,
 } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import type { TelemetryIntegration } from '@holdfast/driver-ai-sdk/telemetry';
-import { aiSdkTelemetry } from '@holdfast/driver-ai-sdk/telemetry';
+import { aiSdkTelemetry, type TelemetryIntegration } from '@holdfast/driver-ai-sdk/telemetry';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from '../builders.ts';
 import { KEYS, partOf, PLAIN_KEYS, UNLABELLED, WORDINGS } from '../errors/keys.ts';
-import type { LocalServer, Reply } from './local-server.ts';
-import { localServer, stopLocalServers } from './local-server.ts';
+import { localServer, stopLocalServers, type LocalServer, type Reply } from './local-server.ts';
 
 /** A provider that refuses a call and quotes the key, over HTTP: where does the key get to? */
 

@@ -1,11 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import type { Message } from '@holdfast/core';
-import type { AssistantPart, MessagePart, ToolOutput } from '@holdfast/core/driver';
-import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
-import type { ModelMessage } from 'ai';
-import { generateText, modelMessageSchema } from 'ai';
+import { assistantMessage, systemMessage, userMessage, type Message } from '@holdfast/core';
+import { toolMessage, type AssistantPart, type MessagePart, type ToolOutput } from '@holdfast/core/driver';
+import { generateText, modelMessageSchema, type ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { answer, quietly, request } from '../builders.ts';

@@ -9,8 +9,7 @@ import type {
 import { wrapLanguageModel } from 'ai';
 import { convertArrayToReadableStream, convertReadableStreamToArray, MockLanguageModelV3 } from 'ai/test';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EarlierModel } from '../../src/models/upgrade-model.ts';
-import { upgradeModel } from '../../src/models/upgrade-model.ts';
+import { upgradeModel, type EarlierModel } from '../../src/models/upgrade-model.ts';
 import { stop, usage } from '../builders.ts';
 
 const bytes = new Uint8Array([1, 2, 3]);

@@ -8,8 +8,12 @@ import {
   messageCompiler,
   selectedSections,
   systemMessage,
+  type AgentState,
+  type Message,
+  type MessageCompiler,
+  type Messages,
+  type MessageTransform,
 } from '@holdfast/core';
-import type { AgentState, Message, MessageCompiler, Messages, MessageTransform } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { generateText, modelMessageSchema } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
@@ -17,8 +21,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { answer, quietly, request } from '../builders.ts';
-import type { History } from '../contract/cut-conversations.ts';
-import { gate, histories, leftBehind, script, tools } from '../contract/cut-conversations.ts';
+import { gate, histories, leftBehind, script, tools, type History } from '../contract/cut-conversations.ts';
 
 /** Checks that the AI SDK and its providers accept every list that a compiler returns for an interrupted run. */
 

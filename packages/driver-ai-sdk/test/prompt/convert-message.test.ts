@@ -1,11 +1,8 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Message, UserPart } from '@holdfast/core';
-import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
-import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
+import { assistantMessage, systemMessage, userMessage, type Message, type UserPart } from '@holdfast/core';
+import { toolMessage, type AssistantPart, type ToolOutput } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
-import type { SentFiles } from '../../src/prompt/convert-message.ts';
-import { convertMessage } from '../../src/prompt/convert-message.ts';
+import { convertMessage, type SentFiles } from '../../src/prompt/convert-message.ts';
 
 const none: SentFiles = new Map();
 const options = { anthropic: { signature: 's' } };

@@ -4,8 +4,7 @@ import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { generateText, isStepCount, tool as sdkTool } from 'ai';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Body, Reply } from '../http/local-server.ts';
-import { localServer, stopLocalServers } from '../http/local-server.ts';
+import { localServer, stopLocalServers, type Body, type Reply } from '../http/local-server.ts';
 
 /** Checks tool calls of a program that runs at OpenAI. Their results must name the program. */
 

@@ -1,8 +1,13 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { FilePart, Message, Messages } from '@holdfast/core';
-import type { ToolResultPart } from '@holdfast/core/driver';
-import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
-import { List, toolMessage } from '@holdfast/core/driver';
+import {
+  assistantMessage,
+  systemMessage,
+  userMessage,
+  type FilePart,
+  type Message,
+  type Messages,
+} from '@holdfast/core';
+import { List, toolMessage, type ToolResultPart } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { promptOfAttempt } from '../../src/prompt/prompt.ts';

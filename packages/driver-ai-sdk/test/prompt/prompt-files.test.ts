@@ -1,8 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { FilePart, Message } from '@holdfast/core';
-import type { AssistantPart, FileData, ToolContentPart } from '@holdfast/core/driver';
-import { assistantMessage, userMessage } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
+import { assistantMessage, userMessage, type FilePart, type Message } from '@holdfast/core';
+import { toolMessage, type AssistantPart, type FileData, type ToolContentPart } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import type { SentFile } from '../../src/prompt/convert-message.ts';

@@ -6,8 +6,8 @@ import {
   systemMessage,
   tool,
   userMessage,
+  type Message,
 } from '@holdfast/core';
-import type { Message } from '@holdfast/core';
 import { List, toolMessage } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { MockLanguageModelV4 } from 'ai/test';

@@ -4,8 +4,7 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import type { FinishReason } from '@holdfast/core';
-import type { AssistantPart, UsageFields } from '@holdfast/core/driver';
-import { InferenceResponse, providerTool } from '@holdfast/core/driver';
+import { InferenceResponse, providerTool, type AssistantPart, type UsageFields } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import {
   convertContent,

@@ -1,12 +1,10 @@
 import { createDeepSeek } from '@ai-sdk/deepseek';
 import { createOpenAI } from '@ai-sdk/openai';
-import type { AgentState as State } from '@holdfast/core';
-import { AgentState, createAgentLoop, tool, userMessage } from '@holdfast/core';
+import { AgentState, createAgentLoop, tool, userMessage, type AgentState as State } from '@holdfast/core';
 import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from '../builders.ts';
-import type { LocalServer, Reply } from '../http/local-server.ts';
-import { localServer, stopLocalServers } from '../http/local-server.ts';
+import { localServer, stopLocalServers, type LocalServer, type Reply } from '../http/local-server.ts';
 
 /**
  * Tests responses that end before they are complete, without an error, as when a proxy closes the connection properly. The

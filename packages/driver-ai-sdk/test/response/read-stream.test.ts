@@ -1,5 +1,4 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { InvalidResponseDataError } from '@ai-sdk/provider';
+import { InvalidResponseDataError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
 import { readStream } from '../../src/response/read-stream.ts';
 

@@ -1,9 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { Tool } from '@holdfast/core';
-import { AgentState, createAgentLoop } from '@holdfast/core';
+import { AgentState, createAgentLoop, type Tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
-import type { FromAiSdkToolsOptions } from '@holdfast/driver-ai-sdk/tools';
-import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
+import { fromAiSdkTools, type FromAiSdkToolsOptions } from '@holdfast/driver-ai-sdk/tools';
 import { jsonSchema, tool } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,6 +1,12 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { AgentEvent, JsonObject, Tool } from '@holdfast/core';
-import { AgentState, createAgentLoop, pendingQuestions } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  pendingQuestions,
+  type AgentEvent,
+  type JsonObject,
+  type Tool,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import { dynamicTool, jsonSchema, tool } from 'ai';

@@ -1,8 +1,7 @@
 import { tool, toolFor, toolResult } from '@holdfast/core';
 import { providerTool } from '@holdfast/core/driver';
 import { fromAiSdkTools, toAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
-import type { ToolSet } from 'ai';
-import { generateText, isStepCount } from 'ai';
+import { generateText, isStepCount, type ToolSet } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,7 +1,6 @@
 import type { GroupLimits, WakeUp } from '@holdfast/core/engine';
 import { levelOf } from './job-order.ts';
-import { sessionKeyOf } from './queue-names.ts';
-import type { QueueNames, SlotKeys } from './queue-names.ts';
+import { sessionKeyOf, type QueueNames, type SlotKeys } from './queue-names.ts';
 import { readJson } from './readable.ts';
 
 /** More than any instant in milliseconds: sessions of a higher priority get a slot first. */

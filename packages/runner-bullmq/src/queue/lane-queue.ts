@@ -1,14 +1,11 @@
-import { systemClock } from '@holdfast/core';
-import type { Instant } from '@holdfast/core';
+import { systemClock, type Instant } from '@holdfast/core';
 import type { LaneBacklog, WakeUp } from '@holdfast/core/engine';
-import { ErrorCode, Queue, SpanKind } from 'bullmq';
-import type { Job, Telemetry } from 'bullmq';
+import { ErrorCode, Queue, SpanKind, type Job, type Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
 import { sessionKeyOf } from './queue-names.ts';
 import { isWakeUp } from './readable.ts';
-import { WakeUpWorker } from './wake-up-worker.ts';
-import type { WakeUpWorkerOptions } from './wake-up-worker.ts';
+import { WakeUpWorker, type WakeUpWorkerOptions } from './wake-up-worker.ts';
 import { wholeMilliseconds } from './whole-milliseconds.ts';
 
 /** The data of a job: the session to look at. */

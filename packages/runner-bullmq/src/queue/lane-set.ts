@@ -1,12 +1,9 @@
-import { systemClock } from '@holdfast/core';
-import type { Instant } from '@holdfast/core';
-import type { LaneBacklog } from '@holdfast/core/engine';
-import { callAfter } from '@holdfast/core/engine';
+import { systemClock, type Instant } from '@holdfast/core';
+import { callAfter, type LaneBacklog } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import type { EngineScripts } from '../scripts/engine-scripts.ts';
 import type { BullmqLaneLimits } from './lane-limits.ts';
-import { LaneQueue } from './lane-queue.ts';
-import type { LaneQueueOptions, SessionJob } from './lane-queue.ts';
+import { LaneQueue, type LaneQueueOptions, type SessionJob } from './lane-queue.ts';
 import type { QueueNames } from './queue-names.ts';
 import { readJson } from './readable.ts';
 

@@ -1,9 +1,7 @@
 import type { WakeUp } from '@holdfast/core/engine';
-import { Queue, SpanKind } from 'bullmq';
-import type { Job } from 'bullmq';
+import { Queue, SpanKind, type Job } from 'bullmq';
 import type { EngineScripts } from '../scripts/engine-scripts.ts';
-import { ANY_NUMBER } from './lane-queue.ts';
-import type { LaneQueueOptions } from './lane-queue.ts';
+import { ANY_NUMBER, type LaneQueueOptions } from './lane-queue.ts';
 import { WakeUpWorker } from './wake-up-worker.ts';
 import { wholeMilliseconds } from './whole-milliseconds.ts';
 

@@ -1,6 +1,5 @@
 import type { WakeUp } from '@holdfast/core/engine';
-import { Worker } from 'bullmq';
-import type { Job, Processor, WorkerOptions } from 'bullmq';
+import { Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
 import { isWakeUp } from './readable.ts';
 
 /** The options of a worker, and what removes the job that a worker has locked with a token and cannot read. */

@@ -1,7 +1,13 @@
 import { invalidArgument } from '@holdfast/core';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
-import type { Cluster, ClusterNode, ClusterOptions, RedisOptions } from 'ioredis';
-import { Cluster as ClusterClient, Redis } from 'ioredis';
+import {
+  Cluster as ClusterClient,
+  Redis,
+  type Cluster,
+  type ClusterNode,
+  type ClusterOptions,
+  type RedisOptions,
+} from 'ioredis';
 
 /** Where the server is: a URL, the options of ioredis (which include Sentinel), or the nodes of a Cluster. */
 export type BullmqConnection =

@@ -1,5 +1,4 @@
-import { HoldfastError } from '@holdfast/core';
-import type { Instant } from '@holdfast/core';
+import { HoldfastError, type Instant } from '@holdfast/core';
 import type { GroupConcurrency } from '@holdfast/core/engine';
 import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
 import type { EngineScripts, LimitedLane } from '../scripts/engine-scripts.ts';

@@ -1,7 +1,10 @@
 import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
-import type { BullmqLock, BullmqWakeUpsOptions } from '../../src/queue/bullmq-wake-ups.ts';
+import {
+  BullmqWakeUps,
+  type BullmqLock,
+  type BullmqWakeUpsOptions,
+} from '../../src/queue/bullmq-wake-ups.ts';
 import type { Schedule } from '@holdfast/core/engine';
 import { GroupSlots } from '../../src/queue/group-slots.ts';
 import { LAST_TICKET } from '../../src/queue/job-order.ts';

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineHarness, EngineUnderTest } from '@holdfast/conformance';
-import { BullmqEngine } from '@holdfast/runner-bullmq';
-import type { BullmqConnection, BullmqEngineOptions } from '@holdfast/runner-bullmq';
+import { BullmqEngine, type BullmqConnection, type BullmqEngineOptions } from '@holdfast/runner-bullmq';
 
 /** Worker processes start faster with compiled code of their last start. */
 const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdfast-compile-cache') };

@@ -1,5 +1,4 @@
-import { Queue, Worker } from 'bullmq';
-import type { JobsOptions } from 'bullmq';
+import { Queue, Worker, type JobsOptions } from 'bullmq';
 import { BullmqWakeUps } from '../../src/queue/bullmq-wake-ups.ts';
 
 /** Plants a defect in the engines of this process. Returns the function that removes it. */

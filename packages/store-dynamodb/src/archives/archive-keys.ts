@@ -1,5 +1,4 @@
-import { padNumber } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { padNumber, type IncarnationKey } from '../table/keys.ts';
 
 /** Identifies an archive of one incarnation of a session. */
 export interface ArchiveKey extends IncarnationKey {

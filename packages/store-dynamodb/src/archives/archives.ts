@@ -2,14 +2,19 @@ import type { ArchiveChange, ItemRange, StoredItem } from '@holdfast/core/store'
 import type { Header } from '../header/header.ts';
 import { checkTextSize } from '../log/plan-entries.ts';
 import type { Item } from '../table/item.ts';
-import { partitionOf } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { partitionOf, type IncarnationKey } from '../table/keys.ts';
 import { joinParts, newUniqueText, toParts } from '../table/parts.ts';
 import { fromPayload } from '../table/payload.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { Table } from '../table/table.ts';
-import { archiveEntryName, archivePrefix, archivesPrefix, entryNameIn, entryPrefix } from './archive-keys.ts';
-import type { ArchiveEntryName, ArchiveKey } from './archive-keys.ts';
+import { LAST_KEY, type Table } from '../table/table.ts';
+import {
+  archiveEntryName,
+  archivePrefix,
+  archivesPrefix,
+  entryNameIn,
+  entryPrefix,
+  type ArchiveEntryName,
+  type ArchiveKey,
+} from './archive-keys.ts';
 
 export interface ArchivesInit {
   readonly table: Table;

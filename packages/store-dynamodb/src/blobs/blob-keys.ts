@@ -1,5 +1,4 @@
-import { sha256 } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { sha256, type IncarnationKey } from '../table/keys.ts';
 
 /** The prefix of the sort keys of an incarnation's blob notes and tickets. */
 export function blobNotePrefix(incarnation: string): string {

@@ -1,12 +1,10 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core/store';
-import { partitionOf } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { partitionOf, type IncarnationKey } from '../table/keys.ts';
 import { fromPayload } from '../table/payload.ts';
 import { blobKey } from './blob-keys.ts';
 import type { BlobStore } from './blob-store.ts';
-import { hasHashOf } from './references.ts';
-import type { NewBlob } from './references.ts';
+import { hasHashOf, type NewBlob } from './references.ts';
 
 const REQUESTS_AT_ONCE = 8;
 

@@ -3,11 +3,9 @@ import type { Clock } from '@holdfast/core';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
 import type { Item } from '../table/item.ts';
 import type { IncarnationKey } from '../table/keys.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { Table } from '../table/table.ts';
+import { LAST_KEY, type Table } from '../table/table.ts';
 import { blobNotePrefix } from './blob-keys.ts';
-import { isOldNote, notesIn, ticketsIn, unusedBlobs } from './blob-notes.ts';
-import type { BlobNote, UnusedBlob } from './blob-notes.ts';
+import { isOldNote, notesIn, ticketsIn, unusedBlobs, type BlobNote, type UnusedBlob } from './blob-notes.ts';
 import type { Blobs } from './blobs.ts';
 import type { NewBlob } from './references.ts';
 

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { applySavePlan } from '@holdfast/core/store';
-import type { SessionContent, SavePlan } from '@holdfast/core/store';
+import { applySavePlan, type SessionContent, type SavePlan } from '@holdfast/core/store';
 import { wholePlan } from '../log/plan-entries.ts';
 import { toPayload } from '../table/payload.ts';
 

@@ -1,7 +1,16 @@
-import { ChannelListeners, readChannelNotification } from '@holdfast/core/channel';
-import type { ChannelNotification, ChannelSubscription } from '@holdfast/core/channel';
-import { headerKey, notificationKey, notificationOf } from './channel-table.ts';
-import type { ChannelTable, ReadItems } from './channel-table.ts';
+import {
+  ChannelListeners,
+  readChannelNotification,
+  type ChannelNotification,
+  type ChannelSubscription,
+} from '@holdfast/core/channel';
+import {
+  headerKey,
+  notificationKey,
+  notificationOf,
+  type ChannelTable,
+  type ReadItems,
+} from './channel-table.ts';
 import { WatchedSession } from './watched-session.ts';
 
 /** Polls the headers and the notifications of all sessions that this process watches, while there are any. */

@@ -1,9 +1,7 @@
 import { BatchGetItemCommand, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ChannelUnavailableError } from '@holdfast/core/channel';
-import { keyItem } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
-import { HEADER, partitionOf } from '../table/keys.ts';
-import type { ItemKey } from '../table/keys.ts';
+import { keyItem, type Item } from '../table/item.ts';
+import { HEADER, partitionOf, type ItemKey } from '../table/keys.ts';
 import { newUniqueText } from '../table/parts.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 

@@ -1,14 +1,15 @@
 import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { channelClosed, ChannelSubscription, writeChannelNotification } from '@holdfast/core/channel';
-import type {
-  ChannelCapabilities,
-  ChannelNews,
-  ChannelNotification,
-  SessionChannel,
-  SubscribeOptions,
+import {
+  channelClosed,
+  ChannelSubscription,
+  writeChannelNotification,
+  type ChannelCapabilities,
+  type ChannelNews,
+  type ChannelNotification,
+  type SessionChannel,
+  type SubscribeOptions,
 } from '@holdfast/core/channel';
-import { mustBe, optionsCheck } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core/store';
+import { mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
 import { CLIENT_CHECKS, newClient } from '../table/client.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 import { TABLE_NAME } from '../table/table-definition.ts';

@@ -1,10 +1,7 @@
-import { hasErrorCode, SessionTooLargeError, StateFormatError } from '@holdfast/core';
-import { recordDueAt, readSessionRecord, recordName } from '@holdfast/core/store';
-import type { Instant } from '@holdfast/core';
-import type { SessionRecord } from '@holdfast/core/store';
+import { hasErrorCode, SessionTooLargeError, StateFormatError, type Instant } from '@holdfast/core';
+import { recordDueAt, readSessionRecord, recordName, type SessionRecord } from '@holdfast/core/store';
 import type { Shards } from '../shards/shards.ts';
-import { itemBytes, MAX_ITEM_BYTES } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
+import { itemBytes, MAX_ITEM_BYTES, type Item } from '../table/item.ts';
 import {
   hashedIdOf,
   HEADER,

@@ -1,14 +1,11 @@
-import { isItemWaiting } from '@holdfast/core/store';
+import { isItemWaiting, type InboxCursor } from '@holdfast/core/store';
 import type { Clock } from '@holdfast/core';
-import type { InboxCursor } from '@holdfast/core/store';
 import type { Blobs } from '../blobs/blobs.ts';
 import { isReference } from '../blobs/references.ts';
 import type { Header } from '../header/header.ts';
 import type { Item } from '../table/item.ts';
-import { instantKey } from '../table/keys.ts';
-import type { IncarnationKey, ItemKey } from '../table/keys.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { KeyRange, Table } from '../table/table.ts';
+import { instantKey, type IncarnationKey, type ItemKey } from '../table/keys.ts';
+import { LAST_KEY, type KeyRange, type Table } from '../table/table.ts';
 import {
   itemNameIn,
   itemNameOf,

@@ -1,19 +1,20 @@
 import { StateFormatError } from '@holdfast/core';
-import { isItemWaiting, waitingItemCount } from '@holdfast/core/store';
-import type { ItemRange, RecordChange, StoredItem } from '@holdfast/core/store';
-import { blobsRequiredError } from '../blobs/blobs.ts';
-import type { Blobs } from '../blobs/blobs.ts';
-import { offloadText, referenceIn } from '../blobs/references.ts';
-import type { NewBlob } from '../blobs/references.ts';
+import {
+  isItemWaiting,
+  waitingItemCount,
+  type ItemRange,
+  type RecordChange,
+  type StoredItem,
+} from '@holdfast/core/store';
+import { blobsRequiredError, type Blobs } from '../blobs/blobs.ts';
+import { offloadText, referenceIn, type NewBlob } from '../blobs/references.ts';
 import type { Header } from '../header/header.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
 import type { Item } from '../table/item.ts';
-import { partitionOf } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { partitionOf, type IncarnationKey } from '../table/keys.ts';
 import { joinParts, newUniqueText, toParts } from '../table/parts.ts';
 import { fromPayload } from '../table/payload.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { KeyRange, Table } from '../table/table.ts';
+import { LAST_KEY, type KeyRange, type Table } from '../table/table.ts';
 import {
   itemHash,
   itemNameOf,
@@ -22,8 +23,8 @@ import {
   positionPrefix,
   rowName,
   rowsPrefix,
+  type ItemName,
 } from './inbox-keys.ts';
-import type { ItemName } from './inbox-keys.ts';
 
 export interface InboxInit {
   readonly table: Table;

@@ -1,5 +1,4 @@
-import { isItemWaiting } from '@holdfast/core/store';
-import type { InboxCursor } from '@holdfast/core/store';
+import { isItemWaiting, type InboxCursor } from '@holdfast/core/store';
 
 /** The positions from `from` up to `to`, without `to`. */
 type PositionRange = readonly [from: number, to: number];

@@ -1,6 +1,5 @@
 import type { Item } from '../table/item.ts';
-import { INDEXES } from '../table/table-definition.ts';
-import type { IndexName } from '../table/table-definition.ts';
+import { INDEXES, type IndexName } from '../table/table-definition.ts';
 import type { KeyRange, Table } from '../table/table.ts';
 
 /** A range of an index, and how to read it. */

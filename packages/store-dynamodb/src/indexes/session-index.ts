@@ -1,4 +1,4 @@
-import { invalidArgument, StateFormatError } from '@holdfast/core';
+import { invalidArgument, StateFormatError, type Instant, type ListedSession } from '@holdfast/core';
 import {
   compareDueSessions,
   compareListedSessions,
@@ -8,17 +8,13 @@ import {
   matchesSessionQuery,
   isExpired,
   listedSession,
+  type DueSession,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SessionRecord,
+  type UnreadableEntry,
 } from '@holdfast/core/store';
-import type { Instant, ListedSession } from '@holdfast/core';
-import type {
-  DueSession,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SessionRecord,
-  UnreadableEntry,
-} from '@holdfast/core/store';
-import { headerFromItem } from '../header/header-item.ts';
-import type { IndexOptions } from '../header/header-item.ts';
+import { headerFromItem, type IndexOptions } from '../header/header-item.ts';
 import { shardsOf } from '../shards/generation.ts';
 import type { Item } from '../table/item.ts';
 import {
@@ -31,10 +27,8 @@ import {
   sessionIdOf,
 } from '../table/keys.ts';
 import { INDEXES, OWNER } from '../table/table-definition.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { Table } from '../table/table.ts';
-import { mergedIndex } from './merged-index.ts';
-import type { IndexEntry, IndexRange } from './merged-index.ts';
+import { LAST_KEY, type Table } from '../table/table.ts';
+import { mergedIndex, type IndexEntry, type IndexRange } from './merged-index.ts';
 
 const MAX_BATCH = 100;
 /** Sorts before every key of an index. */

@@ -1,6 +1,5 @@
 import { StateFormatError } from '@holdfast/core';
-import { applySavePlan } from '@holdfast/core/store';
-import type { SessionContent, SavePlan } from '@holdfast/core/store';
+import { applySavePlan, type SessionContent, type SavePlan } from '@holdfast/core/store';
 import type { Header, LogSize } from '../header/header.ts';
 import type { Item } from '../table/item.ts';
 import type { IncarnationKey } from '../table/keys.ts';

@@ -9,11 +9,9 @@ import type { Header } from '../header/header.ts';
 import type { InboxRemoval } from '../inbox/inbox-removal.ts';
 import { logPrefix, segmentPrefix } from '../log/entry-keys.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
-import { HEADER, sessionIdOf } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { HEADER, sessionIdOf, type IncarnationKey } from '../table/keys.ts';
 import { ignoreOutage } from '../table/requests.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { Table } from '../table/table.ts';
+import { LAST_KEY, type Table } from '../table/table.ts';
 
 export interface IncarnationRemovalInit {
   readonly table: Table;

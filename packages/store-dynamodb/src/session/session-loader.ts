@@ -1,10 +1,12 @@
 import { StateFormatError } from '@holdfast/core';
-import { recordName } from '@holdfast/core/store';
-import type { SessionContent, SessionRecord, StoredSession } from '@holdfast/core/store';
-import { notesIn } from '../blobs/blob-notes.ts';
-import type { BlobNote } from '../blobs/blob-notes.ts';
-import { blobsRequiredError, missingBlobError } from '../blobs/blobs.ts';
-import type { Blobs } from '../blobs/blobs.ts';
+import {
+  recordName,
+  type SessionContent,
+  type SessionRecord,
+  type StoredSession,
+} from '@holdfast/core/store';
+import { notesIn, type BlobNote } from '../blobs/blob-notes.ts';
+import { blobsRequiredError, missingBlobError, type Blobs } from '../blobs/blobs.ts';
 import { referencesInSession, resolveReferences } from '../blobs/references.ts';
 import { headerFromItem } from '../header/header-item.ts';
 import type { Header } from '../header/header.ts';

@@ -1,17 +1,19 @@
-import { isItemWaiting, recordName } from '@holdfast/core/store';
-import type { RecordChange, SessionRecord, CompareAndSetResult } from '@holdfast/core/store';
+import {
+  isItemWaiting,
+  recordName,
+  type RecordChange,
+  type SessionRecord,
+  type CompareAndSetResult,
+} from '@holdfast/core/store';
 import type { Archives } from '../archives/archives.ts';
 import type { NotedBlobs } from '../blobs/noted-blobs.ts';
-import { headerToItem, includesFlip } from '../header/header-item.ts';
-import type { IndexOptions } from '../header/header-item.ts';
+import { headerToItem, includesFlip, type IndexOptions } from '../header/header-item.ts';
 import type { Header } from '../header/header.ts';
 import { isMarker } from '../inbox/inbox-keys.ts';
 import type { InboxRemoval } from '../inbox/inbox-removal.ts';
 import { endOfLog } from '../log/session-log.ts';
-import { keyOf } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
-import { HEADER } from '../table/keys.ts';
-import type { IncarnationKey } from '../table/keys.ts';
+import { keyOf, type Item } from '../table/item.ts';
+import { HEADER, type IncarnationKey } from '../table/keys.ts';
 import { ignoreOutage } from '../table/requests.ts';
 import type { Table } from '../table/table.ts';
 import type { IncarnationRemoval } from './incarnation-removal.ts';

@@ -1,19 +1,33 @@
-import { applySavePlan, recordName } from '@holdfast/core/store';
-import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core/store';
+import {
+  applySavePlan,
+  recordName,
+  type RecordChange,
+  type SavePlan,
+  type SessionRecord,
+} from '@holdfast/core/store';
 import type { Archives, StagedEntries } from '../archives/archives.ts';
-import { unusedBlobs } from '../blobs/blob-notes.ts';
-import type { UnusedBlob } from '../blobs/blob-notes.ts';
-import { offloadPlan, referencesInPlan, referencesInSession } from '../blobs/references.ts';
-import type { NewBlob, Offloaded } from '../blobs/references.ts';
-import { nextFlips, nextSweepAt } from '../header/header.ts';
-import type { Header } from '../header/header.ts';
+import { unusedBlobs, type UnusedBlob } from '../blobs/blob-notes.ts';
+import {
+  offloadPlan,
+  referencesInPlan,
+  referencesInSession,
+  type NewBlob,
+  type Offloaded,
+} from '../blobs/references.ts';
+import { nextFlips, nextSweepAt, type Header } from '../header/header.ts';
 import type { Inbox, StagedItem } from '../inbox/inbox.ts';
 import { checkTextSizes, splitPlan, wholePlan } from '../log/plan-entries.ts';
-import { endOfLog, headForHeader, newSegment, toEntries, withBytes } from '../log/session-log.ts';
-import type { LogEnd, LogEntries } from '../log/session-log.ts';
+import {
+  endOfLog,
+  headForHeader,
+  newSegment,
+  toEntries,
+  withBytes,
+  type LogEnd,
+  type LogEntries,
+} from '../log/session-log.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
-import { keyOf } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
+import { keyOf, type Item } from '../table/item.ts';
 import type { IncarnationKey, ItemKey } from '../table/keys.ts';
 import type { SessionLoader, UnresolvedSession } from './session-loader.ts';
 

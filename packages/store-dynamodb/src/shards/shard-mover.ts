@@ -1,5 +1,4 @@
-import { keyOf } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
+import { keyOf, type Item } from '../table/item.ts';
 import { SHARD } from '../table/table-definition.ts';
 import type { Table } from '../table/table.ts';
 import { shardsOf } from './generation.ts';

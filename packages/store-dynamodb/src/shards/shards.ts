@@ -1,11 +1,8 @@
-import { invalidArgument } from '@holdfast/core';
-import type { Clock, Instant } from '@holdfast/core';
+import { invalidArgument, type Clock, type Instant } from '@holdfast/core';
 import { META } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { shardOf } from './generation.ts';
-import type { Generation } from './generation.ts';
-import { firstLayout, layoutItem, readLayout } from './table-layout.ts';
-import type { TableLayout } from './table-layout.ts';
+import { shardOf, type Generation } from './generation.ts';
+import { firstLayout, layoutItem, readLayout, type TableLayout } from './table-layout.ts';
 
 const DEFAULT_SHARDS = 4;
 /** The time for which a process uses a layout that it has read. */

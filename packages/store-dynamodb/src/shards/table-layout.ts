@@ -1,5 +1,4 @@
-import { StateFormatError } from '@holdfast/core';
-import type { Instant } from '@holdfast/core';
+import { StateFormatError, type Instant } from '@holdfast/core';
 import type { Item } from '../table/item.ts';
 import { META } from '../table/keys.ts';
 import type { Generation } from './generation.ts';

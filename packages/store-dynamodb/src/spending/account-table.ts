@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '@holdfast/core';
 import { StoreThrottledError } from '@holdfast/core/store';
-import { itemBytes, keyItem } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
-import { sha256 } from '../table/keys.ts';
-import type { ItemKey } from '../table/keys.ts';
+import { itemBytes, keyItem, type Item } from '../table/item.ts';
+import { sha256, type ItemKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Account } from './account.ts';
 

@@ -1,12 +1,14 @@
-import { StateFormatError } from '@holdfast/core';
-import type { Instant } from '@holdfast/core';
-import { addNanoDollars, refusalOf, windowsAt, windowsWith } from '@holdfast/core/spending';
-import type {
-  BackendReservation,
-  BackendSettlement,
-  CountedWindows,
-  NanoDollars,
-  NanoRefusal,
+import { StateFormatError, type Instant } from '@holdfast/core';
+import {
+  addNanoDollars,
+  refusalOf,
+  windowsAt,
+  windowsWith,
+  type BackendReservation,
+  type BackendSettlement,
+  type CountedWindows,
+  type NanoDollars,
+  type NanoRefusal,
 } from '@holdfast/core/spending';
 
 interface Reservation {

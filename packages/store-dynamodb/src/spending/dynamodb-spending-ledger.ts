@@ -1,9 +1,12 @@
 import type { CreateTableCommandInput, DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '@holdfast/core';
-import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from '@holdfast/core/spending';
-import type { SpendingLedgerOptions } from '@holdfast/core/spending';
-import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core/store';
+import {
+  BackedSpendingLedger,
+  KEEP_IDS_SECONDS,
+  spendingOptionChecks,
+  type SpendingLedgerOptions,
+} from '@holdfast/core/spending';
+import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
 import { CLIENT_CHECKS, openWithClient } from '../table/client.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 import { TABLE_NAME } from '../table/table-definition.ts';

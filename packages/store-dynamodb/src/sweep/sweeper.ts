@@ -1,21 +1,21 @@
-import { hasErrorCode } from '@holdfast/core';
+import { hasErrorCode, type Instant } from '@holdfast/core';
 import { isExpired } from '@holdfast/core/store';
-import type { Instant } from '@holdfast/core';
 import { incarnationOfBlobNote, isBlobNote } from '../blobs/blob-keys.ts';
 import { headerFromItem, incarnationOfHeader } from '../header/header-item.ts';
 import type { Header } from '../header/header.ts';
 import { incarnationOfMarker, isMarker } from '../inbox/inbox-keys.ts';
 import type { InboxRemoval } from '../inbox/inbox-removal.ts';
 import { incarnationOfEntry } from '../log/entry-keys.ts';
-import { deletionNoteKey, incarnationOfDeletionNote } from '../session/incarnation-removal.ts';
-import type { IncarnationRemoval } from '../session/incarnation-removal.ts';
+import {
+  deletionNoteKey,
+  incarnationOfDeletionNote,
+  type IncarnationRemoval,
+} from '../session/incarnation-removal.ts';
 import { shardsOf } from '../shards/generation.ts';
 import type { Shards } from '../shards/shards.ts';
 import type { SweepMarks } from '../shards/sweep-marks.ts';
-import { keyOf } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
-import { HEADER, instantKey } from '../table/keys.ts';
-import type { ItemKey } from '../table/keys.ts';
+import { keyOf, type Item } from '../table/item.ts';
+import { HEADER, instantKey, type ItemKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { BlobCollector } from './blob-collector.ts';
 

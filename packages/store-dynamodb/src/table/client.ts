@@ -1,7 +1,5 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { mustBe } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core/store';
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { mustBe, type OptionChecks } from '@holdfast/core/store';
 
 /** The options of a client. The client reads them from the environment when they are omitted. */
 type ClientOptions = Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'>;

@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { hasErrorCode, StoreUnavailableError, systemClock } from '@holdfast/core';
+import { hasErrorCode, StoreUnavailableError, systemClock, type Clock } from '@holdfast/core';
 import { StoreThrottledError } from '@holdfast/core/store';
-import type { Clock } from '@holdfast/core';
 
 /** The part of a `DynamoDBClient` that the store uses. */
 export type DynamoDbSender = Pick<DynamoDBClient, 'send'>;

@@ -1,6 +1,5 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
-import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
-import type { ArgumentCheck } from '@holdfast/core/store';
+import { checkArgument, mustBe, optionsCheck, type ArgumentCheck } from '@holdfast/core/store';
 
 /** The attribute that partitions an index into shards. The name is a reserved word in DynamoDB expressions. */
 export const SHARD = 'shard';

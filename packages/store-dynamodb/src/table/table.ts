@@ -6,17 +6,22 @@ import {
   PutItemCommand,
   QueryCommand,
   UpdateItemCommand,
+  type QueryCommandInput,
+  type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
-import type { QueryCommandInput, WriteRequest } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '@holdfast/core';
-import { keyItem, keyOf } from './item.ts';
-import type { Item } from './item.ts';
-import { HEADER } from './keys.ts';
-import type { ItemKey } from './keys.ts';
-import { backOff, checkAttempts, isConditionFailure, retryThrottled, watchAttempts } from './requests.ts';
-import type { Ambiguity, DynamoDbSender } from './requests.ts';
-import { INDEXES } from './table-definition.ts';
-import type { IndexName } from './table-definition.ts';
+import { keyItem, keyOf, type Item } from './item.ts';
+import { HEADER, type ItemKey } from './keys.ts';
+import {
+  backOff,
+  checkAttempts,
+  isConditionFailure,
+  retryThrottled,
+  watchAttempts,
+  type Ambiguity,
+  type DynamoDbSender,
+} from './requests.ts';
+import { INDEXES, type IndexName } from './table-definition.ts';
 
 /** A range of keys, including `to`. */
 export interface KeyRange {

@@ -1,13 +1,9 @@
 import type { Instant } from '@holdfast/core';
-import { parseSeenWorker } from '@holdfast/core/store';
-import type { SeenWorker } from '@holdfast/core/store';
-import { keyOf } from '../table/item.ts';
-import type { Item } from '../table/item.ts';
-import { instantKey, sha256 } from '../table/keys.ts';
-import type { ItemKey } from '../table/keys.ts';
+import { parseSeenWorker, type SeenWorker } from '@holdfast/core/store';
+import { keyOf, type Item } from '../table/item.ts';
+import { instantKey, sha256, type ItemKey } from '../table/keys.ts';
 import { fromPayload, toPayload } from '../table/payload.ts';
-import { LAST_KEY } from '../table/table.ts';
-import type { Table } from '../table/table.ts';
+import { LAST_KEY, type Table } from '../table/table.ts';
 
 /** The partition of the announced workers. No session has this partition. */
 const WORKERS = 'W';

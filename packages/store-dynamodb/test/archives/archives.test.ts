@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
-import type { AgentSession, SessionStore } from '@holdfast/core';
-import { AgentState, hasErrorCode } from '@holdfast/core';
+import { AgentState, hasErrorCode, type AgentSession, type SessionStore } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { Archives } from '../../src/archives/archives.ts';
 import { MAX_VALUE_BYTES } from '../../src/log/plan-entries.ts';
@@ -10,8 +9,7 @@ import { Table } from '../../src/table/table.ts';
 import { interleaved } from '../support/interleaved.ts';
 import { randomFrom } from '../support/random.ts';
 import type { Fault } from '../support/request-proxy.ts';
-import { isFlip, itemsOf, keysOf, putKeysIn } from '../support/stored-items.ts';
-import type { StoredItem } from '../support/stored-items.ts';
+import { isFlip, itemsOf, keysOf, putKeysIn, type StoredItem } from '../support/stored-items.ts';
 import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();

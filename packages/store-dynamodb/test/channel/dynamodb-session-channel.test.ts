@@ -1,6 +1,5 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { channelTests, newSession, withFact } from '@holdfast/conformance';
-import type { CreateChannel } from '@holdfast/conformance';
+import { channelTests, newSession, withFact, type CreateChannel } from '@holdfast/conformance';
 import type { ChannelNews } from '@holdfast/core/channel';
 import { DynamoDbSessionChannel } from '@holdfast/store-dynamodb';
 import { describe, expect, test } from 'vitest';

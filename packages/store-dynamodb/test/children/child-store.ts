@@ -1,5 +1,8 @@
-import { DynamoDbSessionChannel, DynamoDbSessionStore } from '@holdfast/store-dynamodb';
-import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
+import {
+  DynamoDbSessionChannel,
+  DynamoDbSessionStore,
+  type DynamoDbTableOptions,
+} from '@holdfast/store-dynamodb';
 
 const [endpoint = '', table = ''] = process.argv.slice(2);
 

@@ -1,5 +1,4 @@
-import type { SavePlan } from '@holdfast/core/store';
-import { applySavePlan } from '@holdfast/core/store';
+import { applySavePlan, type SavePlan } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import {
   checkTextSizes,

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { newSession, withFact } from '@holdfast/conformance';
+import { newSession, withFact, type StoreCost } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import type { StoreCost } from '@holdfast/conformance';
 import { isFlip, itemsOf, keysOf } from '../support/stored-items.ts';
 import { testDatabase } from '../support/test-database.ts';
 

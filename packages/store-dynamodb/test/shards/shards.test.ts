@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { newSession, testClock, withFact } from '@holdfast/conformance';
-import type { TestClock } from '@holdfast/conformance';
+import { newSession, testClock, withFact, type TestClock } from '@holdfast/conformance';
 import type { SessionQuery, SessionStore } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { randomFrom } from '../support/random.ts';
-import type { StoredItem } from '../support/stored-items.ts';
-import { isFlip, itemAt, itemsOf } from '../support/stored-items.ts';
+import { isFlip, itemAt, itemsOf, type StoredItem } from '../support/stored-items.ts';
 import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();

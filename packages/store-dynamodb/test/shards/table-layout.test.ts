@@ -3,8 +3,7 @@ import { newSession, testClock } from '@holdfast/conformance';
 import type { SessionStore } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
-import type { StoredItem } from '../support/stored-items.ts';
-import { itemAt, itemsOf } from '../support/stored-items.ts';
+import { itemAt, itemsOf, type StoredItem } from '../support/stored-items.ts';
 import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();

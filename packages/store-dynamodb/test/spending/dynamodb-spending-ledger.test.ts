@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { spendingLedgerTests } from '@holdfast/conformance';
-import type { CreateLedger } from '@holdfast/conformance';
+import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { DynamoDbSpendingLedger, spendingTableDefinition } from '@holdfast/store-dynamodb';
 import { describe, expect, test } from 'vitest';

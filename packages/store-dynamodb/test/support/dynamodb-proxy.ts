@@ -1,5 +1,4 @@
-import { FaultProxy } from '@holdfast/conformance/proxy';
-import type { WireProtocol } from '@holdfast/conformance/proxy';
+import { FaultProxy, type WireProtocol } from '@holdfast/conformance/proxy';
 import { throttled } from './request-proxy.ts';
 
 const HEAD_END = '\r\n\r\n';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AgentSession } from '@holdfast/core';
-import { userMessage } from '@holdfast/core';
+import { userMessage, type AgentSession } from '@holdfast/core';
 
 export const MB = 1_000_000;
 

@@ -1,11 +1,9 @@
-import type { CreateStore, StoreFaults } from '@holdfast/conformance';
-import { sessionStoreTests } from '@holdfast/conformance';
+import { sessionStoreTests, type CreateStore, type StoreFaults } from '@holdfast/conformance';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
 import { describe, test } from 'vitest';
 import type { FileBlobs } from './file-blobs.ts';
 import { testBlobs } from './test-blobs.ts';
-import type { TestDatabase } from './test-database.ts';
-import { testDatabase } from './test-database.ts';
+import { testDatabase, type TestDatabase } from './test-database.ts';
 
 /** A higher effort runs the large cases, and all cases with blobs. */
 export const EFFORT = Number(process.env['EFFORT'] ?? 1);

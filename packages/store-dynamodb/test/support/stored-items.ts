@@ -1,5 +1,10 @@
-import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
+import {
+  GetItemCommand,
+  QueryCommand,
+  type AttributeValue,
+  type DynamoDBClient,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
 import { fromPayload, toPayload } from '../../src/table/payload.ts';
 import type { ProxiedRequest } from './request-proxy.ts';
 

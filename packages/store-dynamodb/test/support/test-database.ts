@@ -8,15 +8,18 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
-import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
-import type { DynamoDbTableOptions, TableOptions } from '@holdfast/store-dynamodb';
+import {
+  DynamoDbSessionStore,
+  tableDefinition,
+  type DynamoDbTableOptions,
+  type TableOptions,
+} from '@holdfast/store-dynamodb';
 import { DynamoDbServer } from 'test-servers';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { dynamoDbProxy } from './dynamodb-proxy.ts';
 import { RequestProxy } from './request-proxy.ts';
 import { partitionOf } from '../../src/table/keys.ts';
-import { itemAt, withRecordText } from './stored-items.ts';
-import type { StoredItem } from './stored-items.ts';
+import { itemAt, withRecordText, type StoredItem } from './stored-items.ts';
 
 interface TestDatabaseOptions {
   /** The clients connect to `faults` instead of `proxy`. */

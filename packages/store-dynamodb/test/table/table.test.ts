@@ -1,6 +1,5 @@
 import { newSession } from '@holdfast/conformance';
-import type { JsonObject } from '@holdfast/core';
-import { systemClock } from '@holdfast/core';
+import { systemClock, type JsonObject } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import { MB, talkative } from '../support/large-sessions.ts';
 import { testDatabase } from '../support/test-database.ts';

@@ -1,5 +1,4 @@
-import { isCluster } from '../server/redis-client.ts';
-import type { RedisChannelClient, RedisClient } from '../server/redis-client.ts';
+import { isCluster, type RedisChannelClient, type RedisClient } from '../server/redis-client.ts';
 
 /** The members of a client that a connection of a channel uses. */
 export interface LinkClient extends Omit<RedisClient, 'on' | 'nodes'> {

@@ -1,11 +1,9 @@
-import { NOTIFY_WORKER, PUBLISH_ENTRIES } from '../scripts/redis-script.ts';
-import type { RedisScript } from '../scripts/redis-script.ts';
+import { NOTIFY_WORKER, PUBLISH_ENTRIES, type RedisScript } from '../scripts/redis-script.ts';
 import { SelectedDatabase } from '../server/selected-database.ts';
 import type { LinkClient } from './channel-client.ts';
 import type { ChannelKeys } from './channel-keys.ts';
 import { ChannelLink } from './channel-link.ts';
-import { readEntryId, writeEntryId } from './entry-id.ts';
-import type { EntryId } from './entry-id.ts';
+import { readEntryId, writeEntryId, type EntryId } from './entry-id.ts';
 import type { TailEntry } from './redis-tail.ts';
 
 /** The least number of entries that a tail keeps, and the milliseconds after which an unchanged tail expires. */

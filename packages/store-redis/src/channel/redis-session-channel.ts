@@ -1,24 +1,28 @@
-import { channelClosed, ChannelSubscription, writeChannelEntry } from '@holdfast/core/channel';
-import type {
-  ChannelCapabilities,
-  ChannelEntry,
-  ChannelNews,
-  ChannelNotification,
-  PublishOptions,
-  SessionChannel,
-  SubscribeOptions,
+import {
+  channelClosed,
+  ChannelSubscription,
+  writeChannelEntry,
+  type ChannelCapabilities,
+  type ChannelEntry,
+  type ChannelNews,
+  type ChannelNotification,
+  type PublishOptions,
+  type SessionChannel,
+  type SubscribeOptions,
 } from '@holdfast/core/channel';
 import { mustBe, optionsCheck } from '@holdfast/core/store';
-import { connect } from '../server/connect.ts';
-import type { RedisConnection } from '../server/connect.ts';
-import { checkClient } from '../server/redis-client.ts';
-import type { RedisChannelClient } from '../server/redis-client.ts';
+import { connect, type RedisConnection } from '../server/connect.ts';
+import { checkClient, type RedisChannelClient } from '../server/redis-client.ts';
 import { databaseOf } from '../server/selected-database.ts';
-import { CONNECTION_CHECKS, connectionAdvice, PREFIX, requireConnection } from '../server/server-options.ts';
-import type { AnyConnection } from '../server/server-options.ts';
+import {
+  CONNECTION_CHECKS,
+  connectionAdvice,
+  PREFIX,
+  requireConnection,
+  type AnyConnection,
+} from '../server/server-options.ts';
 import { duplicateClient } from './channel-client.ts';
-import { channelKeys } from './channel-keys.ts';
-import type { ChannelKeys } from './channel-keys.ts';
+import { channelKeys, type ChannelKeys } from './channel-keys.ts';
 import { RedisTail } from './redis-tail.ts';
 import { shardOwners } from './shard-owners.ts';
 import { ShardSubscriber } from './shard-subscriber.ts';

@@ -1,7 +1,5 @@
-import { readChannelNews } from '@holdfast/core/channel';
-import type { ChannelNews, ChannelSubscription } from '@holdfast/core/channel';
-import { isLaterEntry, isNextEntry, readEntryId } from './entry-id.ts';
-import type { EntryId } from './entry-id.ts';
+import { readChannelNews, type ChannelNews, type ChannelSubscription } from '@holdfast/core/channel';
+import { isLaterEntry, isNextEntry, readEntryId, type EntryId } from './entry-id.ts';
 
 /** An entry as the stream holds it. */
 export interface TailEntry {

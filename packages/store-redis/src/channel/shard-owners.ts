@@ -1,5 +1,10 @@
-import { connectToNode, duplicateClient, isClusterClient } from './channel-client.ts';
-import type { ClusterClient, LinkClient } from './channel-client.ts';
+import {
+  connectToNode,
+  duplicateClient,
+  isClusterClient,
+  type ClusterClient,
+  type LinkClient,
+} from './channel-client.ts';
 import { ChannelLink } from './channel-link.ts';
 import { hashSlot } from './hash-slot.ts';
 import type { RedisChannelClient } from '../server/redis-client.ts';

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ChannelListeners, readChannelNotification, writeChannelNotification } from '@holdfast/core/channel';
-import type { ChannelNotification } from '@holdfast/core/channel';
+import {
+  ChannelListeners,
+  readChannelNotification,
+  writeChannelNotification,
+  type ChannelNotification,
+} from '@holdfast/core/channel';
 import type { ChannelKeys } from './channel-keys.ts';
 import type { ChannelServer } from './channel-server.ts';
 import type { ShardSubscriber } from './shard-subscriber.ts';

@@ -1,16 +1,11 @@
-import { StateFormatError } from '@holdfast/core';
-import { isExpired } from '@holdfast/core/store';
-import type { Instant } from '@holdfast/core';
-import type { SessionRecord, UnreadableEntry } from '@holdfast/core/store';
+import { StateFormatError, type Instant } from '@holdfast/core';
+import { isExpired, type SessionRecord, type UnreadableEntry } from '@holdfast/core/store';
 import type { RedisKeys } from '../layout/redis-keys.ts';
 import { DROP_INDEX_ENTRY } from '../scripts/redis-script.ts';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
-import { readRecord, RECORD_FIELDS } from '../session/hash-fields.ts';
-import type { FieldValues } from '../session/hash-fields.ts';
-import { IndexWalk } from './index-walk.ts';
-import type { IndexEntry } from './index-walk.ts';
-import { instantIn, scoreIn } from './session-indexes.ts';
-import type { IndexRange } from './session-indexes.ts';
+import { readRecord, RECORD_FIELDS, type FieldValues } from '../session/hash-fields.ts';
+import { IndexWalk, type IndexEntry } from './index-walk.ts';
+import { instantIn, scoreIn, type IndexRange } from './session-indexes.ts';
 
 const MAX_ENTRIES = 500;
 

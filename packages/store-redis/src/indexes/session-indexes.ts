@@ -1,6 +1,11 @@
-import { recordDueAt, waitingForOf } from '@holdfast/core/store';
+import {
+  recordDueAt,
+  waitingForOf,
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+  type SessionRecord,
+} from '@holdfast/core/store';
 import type { Instant, SessionInfo } from '@holdfast/core';
-import type { ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { escapeName } from '../layout/redis-keys.ts';
 
 /** The filters of a list, the most selective first, each with its letter in the names of indexes. */

@@ -1,6 +1,5 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
-import { SCRIPTS } from '../scripts/redis-script.ts';
-import type { RedisScript } from '../scripts/redis-script.ts';
+import { SCRIPTS, type RedisScript } from '../scripts/redis-script.ts';
 import type { RedisArgument, RedisBatch, RedisClient } from './redis-client.ts';
 import { causeOfDiscard, failureOf, isForOtherNode, isWrongType } from './redis-errors.ts';
 import { SelectedDatabase } from './selected-database.ts';

@@ -1,6 +1,5 @@
 import { invalidArgument } from '@holdfast/core';
-import { mustBe } from '@holdfast/core/store';
-import type { ArgumentCheck, OptionChecks } from '@holdfast/core/store';
+import { mustBe, type ArgumentCheck, type OptionChecks } from '@holdfast/core/store';
 
 export const DEFAULT_TIMEOUT_SECONDS = 10;
 

@@ -1,6 +1,5 @@
 import { hasErrorCode, StateFormatError } from '@holdfast/core';
-import { readSessionRecord } from '@holdfast/core/store';
-import type { SessionRecord } from '@holdfast/core/store';
+import { readSessionRecord, type SessionRecord } from '@holdfast/core/store';
 import { escapeName } from '../layout/redis-keys.ts';
 import { decodeValue } from './value-codec.ts';
 

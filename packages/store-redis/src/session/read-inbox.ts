@@ -1,9 +1,15 @@
 import { StateFormatError } from '@holdfast/core';
-import { waitingPositions } from '@holdfast/core/store';
-import type { ItemRange, StoredItem } from '@holdfast/core/store';
+import { waitingPositions, type ItemRange, type StoredItem } from '@holdfast/core/store';
 import type { SessionLocation } from './read-session.ts';
-import { entryField, fieldText, itemField, itemIdField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
-import type { FieldValues } from './hash-fields.ts';
+import {
+  entryField,
+  fieldText,
+  itemField,
+  itemIdField,
+  readRecord,
+  RECORD_FIELDS,
+  type FieldValues,
+} from './hash-fields.ts';
 
 /** The number of entries of an archive that one request reads. */
 const MAX_ENTRIES = 500;

@@ -1,11 +1,12 @@
 import { StateFormatError } from '@holdfast/core';
-import { contentParts, StoreThrottledError } from '@holdfast/core/store';
-import type {
-  ContentParts,
-  ReadSession,
-  SessionContent,
-  SessionRecord,
-  StoredSession,
+import {
+  contentParts,
+  StoreThrottledError,
+  type ContentParts,
+  type ReadSession,
+  type SessionContent,
+  type SessionRecord,
+  type StoredSession,
 } from '@holdfast/core/store';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
 import {
@@ -16,8 +17,8 @@ import {
   readRecord,
   RECORD_FIELDS,
   valueField,
+  type FieldValues,
 } from './hash-fields.ts';
-import type { FieldValues } from './hash-fields.ts';
 
 /**
  * The number of fields that one request reads. It takes the server 0.15 ms; other requests are served between two

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { StateFormatError } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { endOfWindow, SPENDING_WINDOWS } from '@holdfast/core/spending';
-import type {
-  BackendReservation,
-  BackendSettlement,
-  CountedWindow,
-  CountedWindows,
-  NanoRefusal,
-  SpendingAccount,
-  SpendingBackend,
-  SpendingCall,
-  SpendingWindow,
+import { StateFormatError, type Clock } from '@holdfast/core';
+import {
+  endOfWindow,
+  SPENDING_WINDOWS,
+  type BackendReservation,
+  type BackendSettlement,
+  type CountedWindow,
+  type CountedWindows,
+  type NanoRefusal,
+  type SpendingAccount,
+  type SpendingBackend,
+  type SpendingCall,
+  type SpendingWindow,
 } from '@holdfast/core/spending';
 import { SPEND } from '../scripts/redis-script.ts';
 import { evictionWarning } from '../server/eviction.ts';

@@ -1,12 +1,13 @@
-import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from '@holdfast/core/spending';
-import type { SpendingLedgerOptions } from '@holdfast/core/spending';
-import { mustBe, optionsCheck } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core/store';
-import { openWithClient } from '../server/connect.ts';
-import type { RedisConnection } from '../server/connect.ts';
+import {
+  BackedSpendingLedger,
+  KEEP_IDS_SECONDS,
+  spendingOptionChecks,
+  type SpendingLedgerOptions,
+} from '@holdfast/core/spending';
+import { mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
+import { openWithClient, type RedisConnection } from '../server/connect.ts';
 import { RedisCalls } from '../server/redis-calls.ts';
-import { checkClient } from '../server/redis-client.ts';
-import type { RedisClient } from '../server/redis-client.ts';
+import { checkClient, type RedisClient } from '../server/redis-client.ts';
 import { ServerClock } from '../server/server-clock.ts';
 import {
   CONNECTION_CHECKS,
@@ -16,8 +17,8 @@ import {
   requireConnection,
   TIMEOUT_SECONDS,
   warn,
+  type AnyConnection,
 } from '../server/server-options.ts';
-import type { AnyConnection } from '../server/server-options.ts';
 import { RedisSpendingBackend } from './redis-spending-backend.ts';
 
 /** The options of a ledger in Redis, without its connection. */

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ChannelSubscription, writeChannelEntry } from '@holdfast/core/channel';
 import { expect, test } from 'vitest';
 import type { EntryId } from '../../src/channel/entry-id.ts';
-import { RedisTail } from '../../src/channel/redis-tail.ts';
-import type { TailEntry } from '../../src/channel/redis-tail.ts';
+import { RedisTail, type TailEntry } from '../../src/channel/redis-tail.ts';
 import { entry, Recorder } from '../support/channel-harness.ts';
 
 /** A stream, and a reader of its tail. */

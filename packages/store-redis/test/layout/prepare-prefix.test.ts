@@ -1,6 +1,5 @@
 import { newSession } from '@holdfast/conformance';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import type { RedisStoreOptions } from '@holdfast/store-redis';
+import { RedisSessionStore, type RedisStoreOptions } from '@holdfast/store-redis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newPrefix, testServer } from '../support/harness.ts';
 

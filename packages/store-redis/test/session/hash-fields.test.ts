@@ -1,7 +1,6 @@
 import { newSession, withFact } from '@holdfast/conformance';
 import { AgentState, userMessage } from '@holdfast/core';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import type { RedisStoreOptions } from '@holdfast/store-redis';
+import { RedisSessionStore, type RedisStoreOptions } from '@holdfast/store-redis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newPrefix, testServer } from '../support/harness.ts';
 

@@ -1,5 +1,11 @@
-import { createAgentLoop, pendingApprovals, sendMessage, SessionRuntime, tool } from '@holdfast/core';
-import type { SessionEvent } from '@holdfast/core';
+import {
+  createAgentLoop,
+  pendingApprovals,
+  sendMessage,
+  SessionRuntime,
+  tool,
+  type SessionEvent,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { beforeEach, expect, test } from 'vitest';

@@ -1,6 +1,5 @@
 import { newSession, withFact } from '@holdfast/conformance';
-import type { AgentSession } from '@holdfast/core';
-import { AgentState, userMessage } from '@holdfast/core';
+import { AgentState, userMessage, type AgentSession } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { beforeEach, expect, test } from 'vitest';
 import { newPrefix, observed, testServer } from '../support/harness.ts';

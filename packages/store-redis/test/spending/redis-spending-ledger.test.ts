@@ -1,5 +1,4 @@
-import { spendingLedgerTests } from '@holdfast/conformance';
-import type { CreateLedger } from '@holdfast/conformance';
+import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { RedisSpendingLedger } from '@holdfast/store-redis';
 import { describe, expect, test } from 'vitest';

@@ -1,8 +1,6 @@
-import { channelTests } from '@holdfast/conformance';
-import type { ChannelHarness } from '@holdfast/conformance';
+import { channelTests, type ChannelHarness } from '@holdfast/conformance';
 import type { ChannelEntry, ChannelNews } from '@holdfast/core/channel';
-import { RedisSessionChannel } from '@holdfast/store-redis';
-import type { RedisChannelClient } from '@holdfast/store-redis';
+import { RedisSessionChannel, type RedisChannelClient } from '@holdfast/store-redis';
 import { test } from 'vitest';
 import { newPrefix } from './harness.ts';
 

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { sessionStoreTests, withFact } from '@holdfast/conformance';
-import type { CreateStore, SessionStoreHarness } from '@holdfast/conformance';
+import {
+  sessionStoreTests,
+  withFact,
+  type CreateStore,
+  type SessionStoreHarness,
+} from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
+import { RedisSessionStore, type RedisClient, type RedisStoreOptions } from '@holdfast/store-redis';
 import { Cluster, Redis } from 'ioredis';
 import { RedisServer } from 'test-servers';
 import { afterAll, beforeAll, test } from 'vitest';

@@ -1,8 +1,6 @@
 import { ScriptedSessions } from '@holdfast/conformance/test';
-import { systemClock } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { PollingEngine } from '@holdfast/core/engine';
-import type { ExecutionEngine } from '@holdfast/core/engine';
+import { systemClock, type Clock } from '@holdfast/core';
+import { PollingEngine, type ExecutionEngine } from '@holdfast/core/engine';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import type { Redis } from 'ioredis';
 

@@ -1,5 +1,4 @@
-import { FaultProxy } from '@holdfast/conformance/proxy';
-import type { ProxyTarget, WireProtocol } from '@holdfast/conformance/proxy';
+import { FaultProxy, type ProxyTarget, type WireProtocol } from '@holdfast/conformance/proxy';
 
 /** The server executes this instead of a throttled command. */
 const REFUSAL = `return redis.error_reply('LOADING Redis is loading the dataset in memory')`;

@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { rollBack } from '../schema.ts';
-import type { DatabaseLayout } from '../schema.ts';
+import { rollBack, type DatabaseLayout } from '../schema.ts';
 import { Pruning, ROW_LIFETIME } from './pruning.ts';
 
 /**

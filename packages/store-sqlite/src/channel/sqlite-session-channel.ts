@@ -7,21 +7,18 @@ import {
   readChannelNotification,
   writeChannelEntry,
   writeChannelNotification,
-} from '@holdfast/core/channel';
-import type {
-  ChannelCapabilities,
-  ChannelEntry,
-  ChannelNews,
-  ChannelNotification,
-  PublishOptions,
-  SessionChannel,
-  SubscribeOptions,
+  type ChannelCapabilities,
+  type ChannelEntry,
+  type ChannelNews,
+  type ChannelNotification,
+  type PublishOptions,
+  type SessionChannel,
+  type SubscribeOptions,
 } from '@holdfast/core/channel';
 import { StoreUnavailableError } from '@holdfast/core';
 import { mustBe, optionsCheck } from '@holdfast/core/store';
 import { fileIdentityCheck, openDatabase } from '../open-database.ts';
-import { CHANNEL_LAYOUT, ChannelLog } from './channel-log.ts';
-import type { LogRow } from './channel-log.ts';
+import { CHANNEL_LAYOUT, ChannelLog, type LogRow } from './channel-log.ts';
 import { ChannelPoll } from './channel-poll.ts';
 
 /** The options of a channel. */

@@ -5,17 +5,15 @@ import {
   SPENDING_WINDOWS,
   windowsAt,
   windowsWith,
-} from '@holdfast/core/spending';
-import type {
-  BackendReservation,
-  BackendSettlement,
-  CountedWindow,
-  CountedWindows,
-  NanoRefusal,
-  SpendingAccount,
-  SpendingBackend,
-  SpendingCall,
-  SpendingWindow,
+  type BackendReservation,
+  type BackendSettlement,
+  type CountedWindow,
+  type CountedWindows,
+  type NanoRefusal,
+  type SpendingAccount,
+  type SpendingBackend,
+  type SpendingCall,
+  type SpendingWindow,
 } from '@holdfast/core/spending';
 import { GroupCommit } from '../group-commit.ts';
 import type { SqliteConnection } from '../sqlite-connection.ts';

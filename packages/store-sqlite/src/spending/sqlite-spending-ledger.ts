@@ -1,6 +1,10 @@
 import { systemClock } from '@holdfast/core';
-import { BackedSpendingLedger, KEEP_IDS_SECONDS, spendingOptionChecks } from '@holdfast/core/spending';
-import type { SpendingLedgerOptions } from '@holdfast/core/spending';
+import {
+  BackedSpendingLedger,
+  KEEP_IDS_SECONDS,
+  spendingOptionChecks,
+  type SpendingLedgerOptions,
+} from '@holdfast/core/spending';
 import { optionsCheck } from '@holdfast/core/store';
 import { databaseCheck, DEFAULT_BUSY_TIMEOUT_SECONDS, FILE_CHECKS } from '../database-options.ts';
 import { fileIdentityCheck, openDatabase, prepareDatabase } from '../open-database.ts';

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { channelTests } from '@holdfast/conformance';
-import type { CreateChannel } from '@holdfast/conformance';
+import { channelTests, type CreateChannel } from '@holdfast/conformance';
 import { SqliteSessionChannel } from '@holdfast/store-sqlite';
 import { describe, test } from 'vitest';
 import { temporaryFolders } from '../temporary-folders.ts';

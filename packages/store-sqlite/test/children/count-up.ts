@@ -1,7 +1,6 @@
 // Adds 1 to the count of session "counter", in competition with other processes. The second argument is the number of
 // additions.
-import { hasErrorCode } from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import { hasErrorCode, type AgentSession, type SessionStore } from '@holdfast/core';
 import { newSession, withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
 

@@ -2,8 +2,7 @@
 // the nth statement that begins with a text. The arguments are this point, n and the text.
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentSession } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
+import { SqliteSessionStore, type SqliteDatabase, type SqliteParameters } from '@holdfast/store-sqlite';
 import { newSession, withFact } from '@holdfast/conformance';
 import { say } from './child-store.ts';
 

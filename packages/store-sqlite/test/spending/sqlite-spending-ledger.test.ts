@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { spendingLedgerTests } from '@holdfast/conformance';
-import type { CreateLedger } from '@holdfast/conformance';
+import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { SqliteSessionStore, SqliteSpendingLedger } from '@holdfast/store-sqlite';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,4 @@
-import type { ToolPart, UIPart } from '../messages/ui-part.ts';
-import { isToolPart } from '../messages/ui-part.ts';
+import { isToolPart, type ToolPart, type UIPart } from '../messages/ui-part.ts';
 
 /** Returns the index of the part that a page changes when a chunk names a call; -1 without one. */
 export function callIndex(parts: readonly UIPart[], toolCallId: string): number {

@@ -1,7 +1,10 @@
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { UIMessage } from 'ai';
-import { messageDifference } from './message-difference.ts';
-import type { ChunksBetweenOptions, MessageDifference } from './message-difference.ts';
+import {
+  messageDifference,
+  type ChunksBetweenOptions,
+  type MessageDifference,
+} from './message-difference.ts';
 
 const checkOptions = optionsCheck<ChunksBetweenOptions>('chunksBetween', { isNewStream: mustBe.boolean });
 

@@ -1,6 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
-import type { UIPart } from '../messages/ui-part.ts';
-import { isToolPart } from '../messages/ui-part.ts';
+import { isToolPart, type UIPart } from '../messages/ui-part.ts';
 import { callIndex, canBeAdded, isFirstApproval, lastStepIndex } from './chunk-targets.ts';
 import { metadataChunks } from './metadata-chunks.ts';
 import { grownPartChunks, isSamePart, isText, partChunks } from './part-chunks.ts';

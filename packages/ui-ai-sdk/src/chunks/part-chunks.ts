@@ -1,6 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import type { UIPart } from '../messages/ui-part.ts';
-import { isToolPart } from '../messages/ui-part.ts';
+import { isToolPart, type UIPart } from '../messages/ui-part.ts';
 import { grownCallChunks } from './grown-call.ts';
 import { isSameValue } from './is-same-value.ts';
 import { toolPartChunks } from './tool-chunks.ts';

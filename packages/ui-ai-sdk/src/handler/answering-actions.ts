@@ -1,5 +1,14 @@
-import { answer, answerError, approve, deny, pendingApprovals, pendingQuestions } from '@holdfast/core';
-import type { AgentState, SessionAction, ToolExecution } from '@holdfast/core';
+import {
+  answer,
+  answerError,
+  approve,
+  deny,
+  pendingApprovals,
+  pendingQuestions,
+  type AgentState,
+  type SessionAction,
+  type ToolExecution,
+} from '@holdfast/core';
 import { isSameValue } from '../chunks/is-same-value.ts';
 import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
 import { ChatRequestError } from './chat-error.ts';

@@ -1,33 +1,42 @@
-import { agentDefinition, systemClock } from '@holdfast/core';
-import type { AgentDefinition, AgentState, Clock } from '@holdfast/core';
+import {
+  agentDefinition,
+  systemClock,
+  type AgentDefinition,
+  type AgentState,
+  type Clock,
+} from '@holdfast/core';
 import type { UIMessage } from 'ai';
-import { SessionWatcher } from '@holdfast/core/channel';
-import type { SessionView } from '@holdfast/core/channel';
+import { SessionWatcher, type SessionView } from '@holdfast/core/channel';
 import { executionIdIn } from '../wire/execution-id.ts';
 import { contentDigestOf, digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
-import { Chat } from './chat.ts';
-import type { ChatParts } from './chat.ts';
+import { Chat, type ChatParts } from './chat.ts';
 import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
-import { checkLimits, checkOptions } from './chat-options.ts';
-import type { ChatHandlerOptions, ChatName, ChatUser } from './chat-options.ts';
-import { errorToRetry, hasFailed, isAtWork, messageOfExecution, messagesOfViews } from './chat-view.ts';
-import type { MessagesOf } from './chat-view.ts';
+import {
+  checkLimits,
+  checkOptions,
+  type ChatHandlerOptions,
+  type ChatName,
+  type ChatUser,
+} from './chat-options.ts';
+import {
+  errorToRetry,
+  hasFailed,
+  isAtWork,
+  messageOfExecution,
+  messagesOfViews,
+  type MessagesOf,
+} from './chat-view.ts';
 import { DecisionRights, DecisionRule } from './decision-rights.ts';
-import { followResponse } from './followed-response.ts';
-import type { ResponseTarget } from './followed-response.ts';
-import { isId, optionalId, readCommand } from './request/incoming.ts';
-import type { ChatCommand } from './request/incoming.ts';
+import { followResponse, type ResponseTarget } from './followed-response.ts';
+import { isId, optionalId, readCommand, type ChatCommand } from './request/incoming.ts';
 import { checkOrigin, corsHeaders, preflightResponse } from './request/origins.ts';
-import { mountedRequest, segmentsBehind } from './request/mount.ts';
-import type { MountedRequest } from './request/mount.ts';
-import { DEFAULT_LIMITS, OwnerUsage } from './request/owner-usage.ts';
-import type { Limits } from './request/owner-usage.ts';
+import { mountedRequest, segmentsBehind, type MountedRequest } from './request/mount.ts';
+import { DEFAULT_LIMITS, OwnerUsage, type Limits } from './request/owner-usage.ts';
 import { queuedMessages } from './queued-messages.ts';
 import { readBody } from './request/request-body.ts';
-import { responseStream } from './response-stream.ts';
-import type { ResponseFormat } from './response-stream.ts';
+import { responseStream, type ResponseFormat } from './response-stream.ts';
 import { textStream } from './text-stream.ts';
 
 /** A request to a chat. */

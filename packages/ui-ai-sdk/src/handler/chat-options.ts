@@ -1,7 +1,6 @@
 import type { AgentDefinition, AgentState, Clock, SessionRuntime } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
-import type { ExecutionEngine } from '@holdfast/core/engine';
-import { mustBe, optionsCheck } from '@holdfast/core/engine';
+import { mustBe, optionsCheck, type ExecutionEngine } from '@holdfast/core/engine';
 import type { MessageOptions } from './chat-view.ts';
 
 /** The user of a request. */

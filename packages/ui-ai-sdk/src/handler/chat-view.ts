@@ -3,8 +3,7 @@ import type { SessionView } from '@holdfast/core/channel';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
 import { executionIdIn } from '../wire/execution-id.ts';
-import { toUIMessages } from '../messages/to-ui-messages.ts';
-import type { ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
+import { toUIMessages, type ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 
 /** How a chat shows its messages. */
 export type MessageOptions = Omit<ToUIMessagesOptions, 'partial' | 'executions'>;

@@ -1,16 +1,18 @@
-import { editMessage, hasErrorCode, regenerate, retry } from '@holdfast/core';
-import type {
-  AgentDefinition,
-  AgentSession,
-  AgentState,
-  InboxContent,
-  Message,
-  SessionAction,
-  SessionRuntime,
+import {
+  editMessage,
+  hasErrorCode,
+  regenerate,
+  retry,
+  type AgentDefinition,
+  type AgentSession,
+  type AgentState,
+  type InboxContent,
+  type Message,
+  type SessionAction,
+  type SessionRuntime,
 } from '@holdfast/core';
 import type { SessionView, SessionWatcher } from '@holdfast/core/channel';
-import { executionIdOf } from '@holdfast/core/engine';
-import type { ExecutionEngine } from '@holdfast/core/engine';
+import { executionIdOf, type ExecutionEngine } from '@holdfast/core/engine';
 import type { InboxItem } from '@holdfast/core/store';
 import { isSameValue } from '../chunks/is-same-value.ts';
 import { messagesShownAs } from '../messages/message-ids.ts';
@@ -19,8 +21,7 @@ import { executionIdIn } from '../wire/execution-id.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
-import { errorToRetry, isAtWork } from './chat-view.ts';
-import type { Summaries } from './chat-view.ts';
+import { errorToRetry, isAtWork, type Summaries } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import { isShownWith } from './queued-messages.ts';

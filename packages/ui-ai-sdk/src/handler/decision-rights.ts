@@ -1,5 +1,4 @@
-import { pendingApprovals } from '@holdfast/core';
-import type { AgentState, ToolExecution } from '@holdfast/core';
+import { pendingApprovals, type AgentState, type ToolExecution } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { approvalIdOfCall } from '../messages/call-ids.ts';
 import { withoutDecision } from '../messages/decidable.ts';

@@ -4,9 +4,8 @@ import { executionIdOf } from '@holdfast/core/engine';
 import type { FinishReason, UIMessage } from 'ai';
 import { digestOf } from '../wire/digest.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
-import type { MessagesOf } from './chat-view.ts';
+import { hasFailed, isAtWork, messageOfExecution, type MessagesOf } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
-import { hasFailed, isAtWork, messageOfExecution } from './chat-view.ts';
 
 /** The response that a reader follows. */
 export type ResponseTarget =

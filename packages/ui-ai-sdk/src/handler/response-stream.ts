@@ -1,12 +1,10 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { messageDifference } from '../chunks/message-difference.ts';
-import { eventBetween } from '../wire/response-event.ts';
-import type { ResponseEnd } from '../wire/response-event.ts';
+import { eventBetween, type ResponseEnd } from '../wire/response-event.ts';
 import { EVENT_STREAM_HEADERS, serverSentEvent } from '../wire/server-sent-events.ts';
 import type { FollowedResponse } from './followed-response.ts';
 import { sharedResult } from './shared-result.ts';
-import { textStream } from './text-stream.ts';
-import type { TextStreamOptions } from './text-stream.ts';
+import { textStream, type TextStreamOptions } from './text-stream.ts';
 
 /** The representation of a response: our events, or the chunks of the AI SDK. */
 export type ResponseFormat = 'events' | 'chunks';

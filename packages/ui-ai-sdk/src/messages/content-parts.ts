@@ -2,8 +2,7 @@ import type { AssistantPart, CustomPart, SourcePart, ToolResultPart } from '@hol
 import type { FilePart, ToolCallPart, UserPart } from '@holdfast/core';
 import { fileUrl } from './file-url.ts';
 import { providerMember, providerMetadataOf } from './provider-metadata.ts';
-import { recordResult, resultState, toolPart } from './tool-part.ts';
-import type { ToolPartState } from './tool-part.ts';
+import { recordResult, resultState, toolPart, type ToolPartState } from './tool-part.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
 
 /** How the parts of one step are shown. */

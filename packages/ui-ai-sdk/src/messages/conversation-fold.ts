@@ -5,8 +5,7 @@ import type { UIMessage } from 'ai';
 import { addContent, addStep, userParts } from './content-parts.ts';
 import { DATA_PARTS, withDataParts } from './data-parts.ts';
 import { numberedId } from './message-ids.ts';
-import { recordResult } from './tool-part.ts';
-import type { ToolPartState } from './tool-part.ts';
+import { recordResult, type ToolPartState } from './tool-part.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
 
 /** The messages of one execution, as one UI message that still grows. */

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import { isObject } from '../chunks/is-same-value.ts';
-import type { ToolPart, UIPart } from './ui-part.ts';
-import { isToolPart } from './ui-part.ts';
+import { isToolPart, type ToolPart, type UIPart } from './ui-part.ts';
 
 /** The mark of a call on which the user of the page may not decide. */
 const FOR_OTHERS = Object.freeze({ mayDecide: false });

@@ -1,10 +1,16 @@
-import { pendingApprovals, pendingQuestions } from '@holdfast/core';
-import type { AgentState, AgentStep, ToolCallPart, ToolExecution, ToolOutcome } from '@holdfast/core';
+import {
+  pendingApprovals,
+  pendingQuestions,
+  type AgentState,
+  type AgentStep,
+  type ToolCallPart,
+  type ToolExecution,
+  type ToolOutcome,
+} from '@holdfast/core';
 import type { PartialResponse } from '@holdfast/core/channel';
 import type { InferenceDelta } from '@holdfast/core/driver';
 import { addContent, addStep, reasoningId } from './content-parts.ts';
-import { approvalIdOf, resultState, toolPart } from './tool-part.ts';
-import type { ToolPartState } from './tool-part.ts';
+import { approvalIdOf, resultState, toolPart, type ToolPartState } from './tool-part.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
 
 /** Adds the open step of a state at the end of a UI message. */

@@ -1,12 +1,10 @@
 import type { AgentState, Message } from '@holdfast/core';
 import type { PartialResponse } from '@holdfast/core/channel';
-import { LineageCache, mustBe, optionsCheck } from '@holdfast/core/driver';
-import type { List } from '@holdfast/core/driver';
+import { LineageCache, mustBe, optionsCheck, type List } from '@holdfast/core/driver';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
 import { ConversationFold } from './conversation-fold.ts';
-import { executionMetadata, summaryMetadata } from './execution-metadata.ts';
-import type { ExecutionMetadata } from './execution-metadata.ts';
+import { executionMetadata, summaryMetadata, type ExecutionMetadata } from './execution-metadata.ts';
 import { addOpenStep } from './open-step.ts';
 import type { PartOptions, UIPart } from './ui-part.ts';
 

@@ -1,8 +1,7 @@
 import type { PartBase, ToolOutput, ToolResultPart } from '@holdfast/core/driver';
 import type { ToolCallPart } from '@holdfast/core';
 import { providerMember } from './provider-metadata.ts';
-import type { PartOptions, ToolPart, UIPart } from './ui-part.ts';
-import { isToolPart } from './ui-part.ts';
+import { isToolPart, type PartOptions, type ToolPart, type UIPart } from './ui-part.ts';
 
 /** The members of a tool part that change while its call is handled. */
 export type ToolPartState =

@@ -1,6 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isToolPart } from '../messages/ui-part.ts';
-import type { ToolPart, UIPart } from '../messages/ui-part.ts';
+import { isToolPart, type ToolPart, type UIPart } from '../messages/ui-part.ts';
 
 const ANSWERED: ReadonlySet<string> = new Set(['approval-responded', 'output-available', 'output-error']);
 

@@ -4,8 +4,7 @@ import type { ResponseEnd } from '../wire/response-event.ts';
 import { hasNewAnswer, isQuestion } from './answers.ts';
 import { OpenStreams } from './open-streams.ts';
 import type { ChatHistory, PageSync, UnsentMessage } from './page-sync.ts';
-import { Sending } from './sending.ts';
-import type { RunName } from './sending.ts';
+import { Sending, type RunName } from './sending.ts';
 
 /** Returns the path of a chat behind that of the handler. */
 export function chatPath(chatId: string): string {

@@ -2,17 +2,13 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { contentDigestOf } from '../wire/digest.ts';
 import { executionIdIn } from '../wire/execution-id.ts';
 import { answersOf, hasNewAnswer } from './answers.ts';
-import { ChatConnection, ChatResponseError } from './chat-connection.ts';
-import type { ConnectionOptions } from './chat-connection.ts';
+import { ChatConnection, ChatResponseError, type ConnectionOptions } from './chat-connection.ts';
 import { ChatRecord, chatPath } from './chat-record.ts';
-import { openStream, streamPath } from './chat-stream.ts';
-import type { StreamRequest } from './chat-stream.ts';
+import { openStream, streamPath, type StreamRequest } from './chat-stream.ts';
 import { chatVersions } from './chat-versions.ts';
 import { checkPageOptions, invalid } from './page-arguments.ts';
-import { PageSync } from './page-sync.ts';
-import type { AttachedChat, ChatHistory } from './page-sync.ts';
-import { unlessAborted } from './sending.ts';
-import type { RunName, Sending } from './sending.ts';
+import { PageSync, type AttachedChat, type ChatHistory } from './page-sync.ts';
+import { unlessAborted, type RunName, type Sending } from './sending.ts';
 
 /** Options of `HoldfastChatTransport`. */
 export interface HoldfastChatTransportOptions extends ConnectionOptions {

@@ -1,7 +1,6 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { messageDifference } from '../chunks/message-difference.ts';
-import { messageAfter } from '../wire/response-event.ts';
-import type { ResponseEnd, ResponseEvent } from '../wire/response-event.ts';
+import { messageAfter, type ResponseEnd, type ResponseEvent } from '../wire/response-event.ts';
 
 /** A response that is read over as many connections as it takes. */
 export interface ResponseSource {

@@ -1,6 +1,5 @@
 import type { FinishReason, UIMessage } from 'ai';
-import type { MessageChange } from './message-change.ts';
-import { messageChange, withMessageChange } from './message-change.ts';
+import { messageChange, withMessageChange, type MessageChange } from './message-change.ts';
 
 /** A chat at one moment, by which a page finds out whether it is up to date. */
 export interface ChatVersion {

@@ -8,10 +8,10 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type AgentState,
+  type SessionAction,
 } from '@holdfast/core';
-import type { AgentState, SessionAction } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { chunksBetween, toUIMessages } from '@holdfast/ui-ai-sdk';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { describe, expect, test } from 'vitest';

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { Page } from '../support/page.ts';
-import { anyChanges, changed, firstParts, growths, withIds } from '../support/ui-arbitraries.ts';
-import type { Change } from '../support/ui-arbitraries.ts';
+import { anyChanges, changed, firstParts, growths, withIds, type Change } from '../support/ui-arbitraries.ts';
 
 /** Shows a page each message of a history. */
 async function shownBy(first: UIMessage, changes: readonly Change[], areDistinct: boolean): Promise<Page> {

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tools/config/vitest.properties.ts';
 import { Page } from '../support/page.ts';
-import { continuedFrom, recordedSession } from '../support/recorded-session.ts';
-import type { LiveState } from '../support/recorded-session.ts';
+import { continuedFrom, recordedSession, type LiveState } from '../support/recorded-session.ts';
 import { scripts } from '../support/scripts.ts';
 
 /** How pages follow: the states that they skip, and those before which they connect again. */

@@ -2,8 +2,7 @@ import { tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
-import { chatWorld } from '../support/chat-world.ts';
-import type { ChatWorld } from '../support/chat-world.ts';
+import { chatWorld, type ChatWorld } from '../support/chat-world.ts';
 
 const pay = (calls: unknown[] = []) =>
   tool({

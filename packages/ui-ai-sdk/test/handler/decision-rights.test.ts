@@ -1,14 +1,11 @@
-import { tool } from '@holdfast/core';
-import type { JsonValue } from '@holdfast/core';
+import { tool, type JsonValue } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ChatHandlerOptions } from '@holdfast/ui-ai-sdk/handler';
 import { waitsForOthers } from '@holdfast/ui-ai-sdk/transport';
 import type { UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
-import { messageBody, requestOf, send, sessionOf } from '../support/chat-requests.ts';
-import type { Reply } from '../support/chat-requests.ts';
-import { chatWorld, OWNER } from '../support/chat-world.ts';
-import type { ChatWorld, TestPage } from '../support/chat-world.ts';
+import { messageBody, requestOf, send, sessionOf, type Reply } from '../support/chat-requests.ts';
+import { chatWorld, OWNER, type ChatWorld, type TestPage } from '../support/chat-world.ts';
 import { PATIENCE } from '../support/patience.ts';
 
 type MayDecide = NonNullable<ChatHandlerOptions['mayDecide']>;

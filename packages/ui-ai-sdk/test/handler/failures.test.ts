@@ -1,6 +1,5 @@
 import { HoldfastError } from '@holdfast/core';
-import { DriverError } from '@holdfast/core/driver';
-import type { Driver } from '@holdfast/core/driver';
+import { DriverError, type Driver } from '@holdfast/core/driver';
 import { describe, expect, test, vi } from 'vitest';
 import { messageBody, requestOf, send } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';

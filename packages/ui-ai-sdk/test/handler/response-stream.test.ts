@@ -2,8 +2,11 @@ import { once } from 'node:events';
 import { tool } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
-import type { UIMessageChunk } from 'ai';
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessageChunk,
+} from 'ai';
 import { expect, test, vi } from 'vitest';
 import { messageBody, requestOf, send } from '../support/chat-requests.ts';
 import { chatWorld } from '../support/chat-world.ts';

@@ -1,10 +1,7 @@
-import { AgentState, assistantMessage } from '@holdfast/core';
-import type { Message } from '@holdfast/core';
-import { toolMessage } from '@holdfast/core/driver';
-import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
+import { AgentState, assistantMessage, type Message } from '@holdfast/core';
+import { toolMessage, type AssistantPart, type ToolOutput } from '@holdfast/core/driver';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
-import { validateUIMessages } from 'ai';
-import type { UIMessage } from 'ai';
+import { validateUIMessages, type UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
 
 function withConversation(...messages: readonly Message[]): AgentState {

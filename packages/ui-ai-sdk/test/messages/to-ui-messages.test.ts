@@ -14,8 +14,10 @@ import {
   systemMessage,
   tool,
   userMessage,
+  type AgentEventListener,
+  type Message,
+  type SessionAction,
 } from '@holdfast/core';
-import type { AgentEventListener, Message, SessionAction } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import type { UIMessage } from 'ai';

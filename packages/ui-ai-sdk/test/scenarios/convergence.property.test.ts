@@ -1,7 +1,13 @@
-import { createAgentLoop, InProcessEngine, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
-import type { SavePolicy, SessionStore } from '@holdfast/core';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { SessionChannel } from '@holdfast/core/channel';
+import {
+  createAgentLoop,
+  InProcessEngine,
+  MemorySessionStore,
+  SessionRuntime,
+  tool,
+  type SavePolicy,
+  type SessionStore,
+} from '@holdfast/core';
+import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
 import { sweep } from '@holdfast/core/engine';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Pump, Work } from '../../../../tools/config/vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated, type Pump, type Work } from '../../../../tools/config/vitest.growth.ts';
 import { toolPartChunks } from '../../src/chunks/tool-chunks.ts';
 import { readCommand } from '../../src/handler/request/incoming.ts';
 import { mountedRequest } from '../../src/handler/request/mount.ts';

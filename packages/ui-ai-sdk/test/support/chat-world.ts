@@ -1,12 +1,15 @@
-import { createAgentLoop, InProcessEngine, MemorySessionStore, SessionRuntime } from '@holdfast/core';
-import type { AgentLoopOptions, SessionStore } from '@holdfast/core';
-import { MemorySessionChannel } from '@holdfast/core/channel';
-import type { SessionChannel } from '@holdfast/core/channel';
+import {
+  createAgentLoop,
+  InProcessEngine,
+  MemorySessionStore,
+  SessionRuntime,
+  type AgentLoopOptions,
+  type SessionStore,
+} from '@holdfast/core';
+import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
-import { chatHandler } from '@holdfast/ui-ai-sdk/handler';
-import type { ChatHandlerOptions } from '@holdfast/ui-ai-sdk/handler';
-import { HoldfastChatTransport } from '@holdfast/ui-ai-sdk/transport';
-import type { HoldfastChatTransportOptions } from '@holdfast/ui-ai-sdk/transport';
+import { chatHandler, type ChatHandlerOptions } from '@holdfast/ui-ai-sdk/handler';
+import { HoldfastChatTransport, type HoldfastChatTransportOptions } from '@holdfast/ui-ai-sdk/transport';
 import type { ChatInit, UIMessage } from 'ai';
 import { ChatServer } from './chat-server.ts';
 import { TestChat } from './test-chat.ts';

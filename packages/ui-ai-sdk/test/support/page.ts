@@ -1,5 +1,4 @@
-import { readUIMessageStream } from 'ai';
-import type { UIMessage, UIMessageChunk } from 'ai';
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { chunksBetween } from '@holdfast/ui-ai-sdk';
 
 /** A part that the SDK adds when a stream ends, so that it passes on the message with all parts before. */

@@ -13,8 +13,10 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  type AgentEvent,
+  type AgentSession,
+  type SessionAction,
 } from '@holdfast/core';
-import type { AgentEvent, AgentSession, SessionAction } from '@holdfast/core';
 import type { PartialResponse } from '@holdfast/core/channel';
 import type { AssistantPart, Driver, InferenceDelta, InferenceResponseInit } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';

@@ -1,5 +1,4 @@
-import { MemorySessionStore } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { MemorySessionStore, type SessionStore } from '@holdfast/core';
 
 /** Returns a store that calls `after` when it has read a session. */
 export function storeWithReads(

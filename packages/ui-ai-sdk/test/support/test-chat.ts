@@ -1,5 +1,11 @@
-import { AbstractChat } from 'ai';
-import type { ChatInit, ChatState, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import {
+  AbstractChat,
+  type ChatInit,
+  type ChatState,
+  type ChatTransport,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
 
 /** The chat of the AI SDK as a page uses it, without React. */
 export class TestChat extends AbstractChat<UIMessage> {

@@ -3,8 +3,7 @@ import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { UIMessage } from 'ai';
 import { expect, test, vi } from 'vitest';
-import { chatWorld } from '../support/chat-world.ts';
-import type { TestPage } from '../support/chat-world.ts';
+import { chatWorld, type TestPage } from '../support/chat-world.ts';
 import { PATIENCE } from '../support/patience.ts';
 
 const textsOf = (messages: readonly UIMessage[]): string[] =>

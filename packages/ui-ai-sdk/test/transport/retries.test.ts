@@ -1,11 +1,8 @@
 import { scriptedDriver } from '@holdfast/core/testing';
-import { ChatRequestError } from '@holdfast/ui-ai-sdk/handler';
-import type { ChatErrorCode } from '@holdfast/ui-ai-sdk/handler';
-import { DefaultChatTransport } from 'ai';
-import type { UIMessage } from 'ai';
+import { ChatRequestError, type ChatErrorCode } from '@holdfast/ui-ai-sdk/handler';
+import { DefaultChatTransport, type UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
-import { chatWorld } from '../support/chat-world.ts';
-import type { ChatWorld } from '../support/chat-world.ts';
+import { chatWorld, type ChatWorld } from '../support/chat-world.ts';
 import { Network } from '../support/network.ts';
 import { PATIENCE } from '../support/patience.ts';
 import { TestChat } from '../support/test-chat.ts';

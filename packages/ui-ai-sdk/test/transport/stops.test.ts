@@ -5,8 +5,7 @@ import { ChatRequestError } from '@holdfast/ui-ai-sdk/handler';
 import type { UIMessage } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
 import { sessionOf } from '../support/chat-requests.ts';
-import { chatWorld } from '../support/chat-world.ts';
-import type { ChatWorld, TestPage } from '../support/chat-world.ts';
+import { chatWorld, type ChatWorld, type TestPage } from '../support/chat-world.ts';
 import { Network } from '../support/network.ts';
 import { PATIENCE } from '../support/patience.ts';
 

@@ -1,5 +1,4 @@
-import { SessionRuntime } from '@holdfast/core';
-import type { AgentCatalog, SessionRuntimeOptions } from '@holdfast/core';
+import { SessionRuntime, type AgentCatalog, type SessionRuntimeOptions } from '@holdfast/core';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

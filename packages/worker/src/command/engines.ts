@@ -1,9 +1,7 @@
-import { InProcessEngine } from '@holdfast/core';
+import { InProcessEngine, type SessionStore } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
-import type { SessionStore } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
-import { errorFields } from '../log.ts';
-import type { Log } from '../log.ts';
+import { errorFields, type Log } from '../log.ts';
 import type { WorkerEngine } from '../worker-engine.ts';
 import { InputError } from './input-error.ts';
 import { withPackages } from './optional-package.ts';

@@ -1,15 +1,12 @@
 import { hostname } from 'node:os';
 import type { SessionEvent } from '@holdfast/core';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorFields, lineLog } from '../log.ts';
-import type { Log } from '../log.ts';
-import type { StartedWorker } from '../start-worker.ts';
-import { startWorker } from '../start-worker.ts';
+import { errorFields, lineLog, type Log } from '../log.ts';
+import { startWorker, type StartedWorker } from '../start-worker.ts';
 import { importAgents, runtimeOf } from './agent-module.ts';
 import { openEngine } from './engines.ts';
 import { InputError } from './input-error.ts';
-import { helpText, readSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { helpText, readSettings, type Settings } from './settings.ts';
 import { openChannel, openStore } from './stores.ts';
 
 const BAD_INPUT = 2;

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { LogLevel } from '../log.ts';
-import { LOG_LEVELS } from '../log.ts';
+import { LOG_LEVELS, type LogLevel } from '../log.ts';
 import { InputError } from './input-error.ts';
 
 /** The engines that the command can serve with. */

@@ -1,6 +1,5 @@
 import { createAgentLoop, tool } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -1,5 +1,4 @@
-import { SessionRuntime } from '@holdfast/core';
-import type { SessionRuntimeOptions } from '@holdfast/core';
+import { SessionRuntime, type SessionRuntimeOptions } from '@holdfast/core';
 
 export function createRuntime(defaults: Omit<SessionRuntimeOptions, 'agents'>): SessionRuntime {
   process.stdout.write(

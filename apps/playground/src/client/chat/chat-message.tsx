@@ -1,7 +1,5 @@
-import { getToolName, isToolUIPart } from 'ai';
-import type { UIMessage } from 'ai';
-import { ApprovalButtons } from './approval-buttons.tsx';
-import type { Decide } from './approval-buttons.tsx';
+import { getToolName, isToolUIPart, type UIMessage } from 'ai';
+import { ApprovalButtons, type Decide } from './approval-buttons.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface ChatMessageProps {

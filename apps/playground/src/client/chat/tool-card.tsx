@@ -1,5 +1,4 @@
-import { getToolName } from 'ai';
-import type { DynamicToolUIPart, ToolUIPart } from 'ai';
+import { getToolName, type DynamicToolUIPart, type ToolUIPart } from 'ai';
 import { useState } from 'react';
 import { Elapsed } from '../parts/elapsed.tsx';
 import { inline } from '../format.ts';

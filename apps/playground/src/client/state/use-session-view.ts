@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { SessionView } from '../../view/session-view.ts';
-import { viewAfter } from '../../view/view-change.ts';
-import type { ViewEvent } from '../../view/view-change.ts';
+import { viewAfter, type ViewEvent } from '../../view/view-change.ts';
 import { sessionPath } from '../api.ts';
 
 /** A session as the server last described it. */

@@ -1,7 +1,6 @@
 import { load } from '../../../peers/load.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
-import type { Saver } from './langgraph.ts';
-import { savedBy } from './langgraph.ts';
+import { savedBy, type Saver } from './langgraph.ts';
 
 interface RedisSavers {
   readonly RedisSaver: new (client: object) => Saver;

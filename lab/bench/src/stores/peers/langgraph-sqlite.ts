@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { load } from '../../../peers/load.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
-import type { Saver } from './langgraph.ts';
-import { savedBy } from './langgraph.ts';
+import { savedBy, type Saver } from './langgraph.ts';
 
 interface SqliteSavers {
   readonly SqliteSaver: { fromConnString(path: string): SqliteSaver };

@@ -1,7 +1,5 @@
-import type { AgentState } from '@holdfast/core';
-import { AgentSession } from '@holdfast/core';
-import type { SessionStoreName } from '../session-stores.ts';
-import { openSessionStore } from '../session-stores.ts';
+import { AgentSession, type AgentState } from '@holdfast/core';
+import { openSessionStore, type SessionStoreName } from '../session-stores.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
 
 const LEASE_SECONDS = 600;

@@ -1,6 +1,5 @@
 import type { UseChatHelpers } from '@ai-sdk/react';
-import { isToolUIPart } from 'ai';
-import type { UIMessage } from 'ai';
+import { isToolUIPart, type UIMessage } from 'ai';
 import { useEffect, useState } from 'react';
 
 type ViewedChat = Pick<

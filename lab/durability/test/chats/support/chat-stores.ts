@@ -1,16 +1,13 @@
-import { join } from 'node:path';
-import { MemorySessionStore } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
+import { join, dirname } from 'node:path';
+import { MemorySessionStore, type SessionStore } from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
-import { dirname } from 'node:path';
 import { inject } from 'vitest';
 import { serveChats, workOnChats } from '../../../src/chats/chat-processes.ts';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
 import { STORES } from '../../../src/stores.ts';
-import { serverOfBlock, TESTED_STORES } from '../../servers.ts';
-import type { TestedStore } from '../../servers.ts';
+import { serverOfBlock, TESTED_STORES, type TestedStore } from '../../servers.ts';
 import { WorkerProcess } from '../../worker-process.ts';
 
 /** A process of a chat. */

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SessionRuntime } from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import { SessionRuntime, type AgentSession, type SessionStore } from '@holdfast/core';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import { withoutSteered } from '@holdfast/ui-ai-sdk/transport';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';

@@ -1,17 +1,22 @@
 import { isSameJson } from '../../json.ts';
-import type {
-  AssistantMessage,
-  AssistantPart,
-  Message,
-  ToolCallPart,
-  ToolMessage,
-  ToolResultPart,
+import {
+  assembleMessage,
+  type AssistantMessage,
+  type AssistantPart,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
 } from '../../state/messages/messages.ts';
 import { isHandledByLoop } from '../../state/messages/call-marks.ts';
-import { assembleMessage } from '../../state/messages/messages.ts';
 import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts';
-import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
-import type { Content } from './answer-parts.ts';
+import {
+  hasResult,
+  isPlainExchange,
+  saysSomething,
+  withoutLooseReasoning,
+  type Content,
+} from './answer-parts.ts';
 
 /** A message other than a tool result, and the tool results that follow it. */
 export interface Exchange {

@@ -2,11 +2,16 @@ import { HoldfastError } from '../../errors.ts';
 import { checkedCopy } from '../../document.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import { LineageCache, List, ListCache } from '../../state/values/list.ts';
-import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';
-import { readMessage } from '../../state/messages/messages.ts';
+import { readMessage, type Message, type MessagePart, type Messages } from '../../state/messages/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
-import { AnswerRepair, isSameList, reuseEqual, SeenAnswers } from './repair-answers.ts';
-import type { Answers, Exchange } from './repair-answers.ts';
+import {
+  AnswerRepair,
+  isSameList,
+  reuseEqual,
+  SeenAnswers,
+  type Answers,
+  type Exchange,
+} from './repair-answers.ts';
 
 /**
  * The settled part of a list. The repair of the next list starts after it, if that list begins with the same messages.

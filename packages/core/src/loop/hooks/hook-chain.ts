@@ -1,16 +1,19 @@
-import type { ArgumentCheck } from '../../arguments.ts';
-import { checkArgument, mustBe } from '../../arguments.ts';
+import { checkArgument, mustBe, type ArgumentCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { stopSignal } from '../../state/execution/continuation.ts';
-import type { StopSignal } from '../../state/execution/continuation.ts';
+import { stopSignal, type StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
-import type { MemberNames } from './hook-members.ts';
-import { checkHookMembers } from './hook-members.ts';
+import { checkHookMembers, type MemberNames } from './hook-members.ts';
 import type { StepDeadline, Hook, HookContext, HookPoint } from './hook.ts';
-import { isThenable } from '../events.ts';
-import { asHookError, asMisfitError, UnacceptableResult, acceptResult } from './hook-results.ts';
-import type { HookInput, ResultOf } from './hook-results.ts';
+import { isThenable } from '../steps/events.ts';
+import {
+  asHookError,
+  asMisfitError,
+  UnacceptableResult,
+  acceptResult,
+  type HookInput,
+  type ResultOf,
+} from './hook-results.ts';
 
 /** The hook points whose methods receive a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';

@@ -1,6 +1,5 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
-import type { ErrorCode, HoldfastErrorOptions } from '../../errors.ts';
-import { HoldfastError } from '../../errors.ts';
+import { HoldfastError, type ErrorCode, type HoldfastErrorOptions } from '../../errors.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 

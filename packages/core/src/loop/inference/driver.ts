@@ -3,7 +3,7 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
-import type { LlmConfig, ResponseFormat } from '../../state/llm-config.ts';
+import type { LlmConfig, ResponseFormat } from '../../state/inference/llm-config.ts';
 import type { Messages, ProviderOptions } from '../../state/messages/messages.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
 

@@ -1,5 +1,8 @@
-import type { InferenceResponseInit } from '../../state/inference/inference-response.ts';
-import { InferenceResponse, reportedUsage } from '../../state/inference/inference-response.ts';
+import {
+  InferenceResponse,
+  reportedUsage,
+  type InferenceResponseInit,
+} from '../../state/inference/inference-response.ts';
 import { Usage } from '../../state/inference/usage.ts';
 import type { DriverError } from './driver-error.ts';
 

@@ -1,13 +1,16 @@
-import type { ArgumentCheck } from '../../arguments.ts';
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';
 import type { ExecutionFallback } from '../../state/inference/fallback.ts';
 import { isSameSettings } from '../../state/inference/request.ts';
-import type { LlmConfig } from '../../state/llm-config.ts';
-import type { DriverErrorKind } from './driver-error.ts';
-import { DRIVER_ERROR_KINDS, driverFailureOf, REMEDIABLE_KINDS } from './driver-error.ts';
+import type { LlmConfig } from '../../state/inference/llm-config.ts';
+import {
+  DRIVER_ERROR_KINDS,
+  driverFailureOf,
+  REMEDIABLE_KINDS,
+  type DriverErrorKind,
+} from './driver-error.ts';
 
 /**
  * The models that the loop calls when the agent's own model fails. Between two pauses it calls each model at most once.

@@ -1,5 +1,4 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { MAX_SECONDS, mustBe, optionsCheck } from '../../arguments.ts';
+import { MAX_SECONDS, mustBe, optionsCheck, type OptionChecks } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { jitterOf } from '../../jitter.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';

@@ -1,5 +1,4 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { callAfter } from '../../clock.ts';
+import { callAfter, type Clock, type Instant } from '../../clock.ts';
 import { abortKind, canAbort } from './abort.ts';
 
 /** Seconds that a hook or driver has to settle after an abort. */

@@ -1,19 +1,13 @@
-import type { Instant } from '../../clock.ts';
-import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import type { OptionsCheck } from '../../arguments.ts';
-import { toInstant } from '../../clock.ts';
+import { toInstant, type Instant } from '../../clock.ts';
+import { checkArgument, mustBe, optionsCheck, type OptionsCheck } from '../../arguments.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { BudgetLimits } from '../../state/execution/budget.ts';
-import { ExecutionBudget } from '../../state/execution/budget.ts';
-import type { StopReason, StopSignal } from '../../state/execution/continuation.ts';
-import { stopSignal } from '../../state/execution/continuation.ts';
-import type { FinishReason } from '../../state/inference/inference-response.ts';
-import { FINISH_REASONS } from '../../state/inference/inference-response.ts';
+import { ExecutionBudget, type BudgetLimits } from '../../state/execution/budget.ts';
+import { stopSignal, type StopReason, type StopSignal } from '../../state/execution/continuation.ts';
+import { FINISH_REASONS, type FinishReason } from '../../state/inference/inference-response.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
-import type { ModelIdOf, ModelPrices } from './model-prices.ts';
-import { PRICES, pricing, requirePrice } from './model-prices.ts';
+import { PRICES, pricing, requirePrice, type ModelIdOf, type ModelPrices } from './model-prices.ts';
 
 /** Guards run before other hooks. */
 export const GUARD_PRIORITY = 1_000;

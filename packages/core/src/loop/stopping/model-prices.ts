@@ -1,13 +1,11 @@
-import type { ArgumentCheck } from '../../arguments.ts';
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse } from '../../state/inference/inference-response.ts';
-import type { LlmConfig } from '../../state/llm-config.ts';
-import type { Usage } from '../../state/inference/usage.ts';
-import { requireUsage } from '../../state/inference/usage.ts';
+import type { LlmConfig } from '../../state/inference/llm-config.ts';
+import { requireUsage, type Usage } from '../../state/inference/usage.ts';
 import type { Hook } from '../hooks/hook.ts';
-import { stepAtWork } from '../stepper.ts';
+import { stepAtWork } from '../steps/stepper.ts';
 
 /** The price of a model, in US dollars for a million tokens. */
 export interface ModelPrice {

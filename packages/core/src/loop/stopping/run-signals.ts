@@ -1,8 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { StopSignal } from '../../state/execution/continuation.ts';
-import { stopSignal } from '../../state/execution/continuation.ts';
-import { abortKind, abortMessage, canAbort, RunAbort } from './abort.ts';
-import type { AbortKind } from './abort.ts';
+import { stopSignal, type StopSignal } from '../../state/execution/continuation.ts';
+import { abortKind, abortMessage, canAbort, RunAbort, type AbortKind } from './abort.ts';
 import { StepTimer } from './step-timer.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 

@@ -1,5 +1,4 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { callAfter } from '../../clock.ts';
+import { callAfter, type Clock, type Instant } from '../../clock.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import { RunAbort } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';

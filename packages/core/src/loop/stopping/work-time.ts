@@ -1,5 +1,4 @@
-import type { Instant } from '../../clock.ts';
-import { secondsBetween } from '../../clock.ts';
+import { secondsBetween, type Instant } from '../../clock.ts';
 
 /** Measures the time worked that the state does not include yet. */
 export class WorkTime {

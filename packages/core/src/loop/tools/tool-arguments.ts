@@ -1,13 +1,18 @@
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
-import { hasSameShape, isEqualJson, isPlainObject, MAX_NESTING, toJsonValue } from '../../json.ts';
+import {
+  hasSameShape,
+  isEqualJson,
+  isPlainObject,
+  MAX_NESTING,
+  toJsonValue,
+  type JsonValue,
+} from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { neverSignal } from '../stopping/abort.ts';
-import type { GraceOptions } from '../stopping/grace.ts';
-import { withinGrace } from '../stopping/grace.ts';
-import type { Tool } from './definition/tool-types.ts';
-import type { ValidationResult } from './definition/tool-schema.ts';
+import { withinGrace, type GraceOptions } from '../stopping/grace.ts';
+import type { Tool } from './tool-types.ts';
+import type { ValidationResult } from './tool-schema.ts';
 
 /** A call that can start: the execution, and the value that its tool receives. */
 export interface CheckedCall {

@@ -1,12 +1,11 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
-import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock, type Clock } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
-import type { AgentEvent } from '../events.ts';
+import type { AgentEvent } from '../steps/events.ts';
 import { neverSignal } from '../stopping/abort.ts';
 
 /**

@@ -1,20 +1,20 @@
 import { describeValue, invalidArgument } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { toJsonObject } from '../../json.ts';
+import { toJsonObject, type JsonObject } from '../../json.ts';
 import type { ToolDescription } from '../inference/driver.ts';
-import { checkTool, checkToolMembers } from './definition/tool-checks.ts';
-import type { AnyTool, AnyToolInit, QuestionInit, Tool, ToolInit } from './definition/tool-types.ts';
+import { checkTool, checkToolMembers } from './tool-checks.ts';
+import type { AnyTool, AnyToolInit, QuestionInit, Tool, ToolInit } from './tool-types.ts';
 import type { ToolContext } from './tool-context.ts';
-import type {
-  AiSdkSchema,
-  AnySchema,
-  InputOf,
-  InputOfAny,
-  OutputOf,
-  OutputOfAny,
-  StandardSchema,
-} from './definition/tool-schema.ts';
-import { answerSchema, toolSchema } from './definition/tool-schema.ts';
+import {
+  answerSchema,
+  toolSchema,
+  type AiSdkSchema,
+  type AnySchema,
+  type InputOf,
+  type InputOfAny,
+  type OutputOf,
+  type OutputOfAny,
+  type StandardSchema,
+} from './tool-schema.ts';
 
 /**
  * Creates a tool without `execute`: a question to a person, a page or another system. Its call waits until `answer()` or

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../json.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 
 /** Truncates a value that is too long to a text of its first characters, with a note of the missing ones. */
 export function truncate(value: JsonValue, maxLength: number): JsonValue {

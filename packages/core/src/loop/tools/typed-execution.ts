@@ -2,7 +2,7 @@ import { checkArgument, mustBe } from '../../arguments.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolResult } from './tool-result.ts';
-import type { AnyTool, Tool } from './definition/tool-types.ts';
+import type { AnyTool, Tool } from './tool-types.ts';
 
 /**
  * The type of a value after it was written as JSON and read again: a `Date` becomes a string, a function is omitted.

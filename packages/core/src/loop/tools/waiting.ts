@@ -8,8 +8,8 @@ import { AgentState } from '../../state/agent-state.ts';
 import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { toJsonValue } from '../../json.ts';
-import { waitingOfCall } from '../stepper.ts';
-import type { Tool } from './definition/tool-types.ts';
+import { waitingOfCall } from '../steps/stepper.ts';
+import type { Tool } from './tool-types.ts';
 
 /** The entries that a step waits for: decisions, answers, and the instants at which their approval timeouts expire. */
 export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {

@@ -1,27 +1,20 @@
-import type { ArgumentCheck } from '../../arguments.ts';
-import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import { checkArgument, mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
-import { toJsonValue } from '../../json.ts';
+import { toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { withStop } from '../../loop/stopping/final-stop.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
-import type { LlmConfig } from '../../state/llm-config.ts';
+import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
-import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
-import { checkMessageOptions } from '../../state/messages/messages.ts';
+import { checkMessageOptions, type MessageOptions, type UserPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { MetadataKey } from '../../state/metadata.ts';
-import type { Decision } from './approval.ts';
-import { withDecision } from './approval.ts';
-import type { GivenAnswer } from './answer.ts';
-import { withAnswer } from './answer.ts';
+import type { MetadataKey } from '../../state/values/metadata.ts';
+import { withDecision, type Decision } from './approval.ts';
+import { withAnswer, type GivenAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
-import type { InboxContent } from './inbox-content.ts';
-import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
-import type { AgentSession, SessionDescription } from '../session.ts';
-import { checkDescription } from '../session.ts';
+import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage, type InboxContent } from './inbox-content.ts';
+import { checkDescription, type AgentSession, type SessionDescription } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
 /** The functions and values that the runtime passes to an action. */

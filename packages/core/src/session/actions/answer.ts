@@ -1,21 +1,17 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { mustBe } from '../../arguments.ts';
-import type { Clock, Instant } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
+import { mustBe, type OptionChecks } from '../../arguments.ts';
+import { systemClock, type Clock, type Instant } from '../../clock.ts';
 import { HoldfastError, invalidArgument } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
-import { toJsonValue } from '../../json.ts';
+import { toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedInTime } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/tools/tool-runner.ts';
+import { toolNotFound } from '../../loop/run/tool-runner.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { requireState } from '../../state/require-state.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
-import type { RequestedCall } from './waiting-calls.ts';
-import { callIn, waitingCalls, withCallChanged } from './waiting-calls.ts';
+import { callIn, waitingCalls, withCallChanged, type RequestedCall } from './waiting-calls.ts';
 
 /** An answer to a call of a tool without `execute`. It has a `value` or an `error`. */
 export interface GivenAnswer {

@@ -1,21 +1,17 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { mustBe } from '../../arguments.ts';
-import type { Clock, Instant } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
+import { mustBe, type OptionChecks } from '../../arguments.ts';
+import { systemClock, type Clock, type Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
-import { isEqualJson, toJsonValue } from '../../json.ts';
+import { isEqualJson, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/tools/tool-runner.ts';
+import { toolNotFound } from '../../loop/run/tool-runner.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { RequestedCall } from './waiting-calls.ts';
-import { callIn, waitingCalls, withCallChanged } from './waiting-calls.ts';
+import { callIn, waitingCalls, withCallChanged, type RequestedCall } from './waiting-calls.ts';
 
 /** A decision of a person on a tool call that waits for approval. */
 export interface Decision {

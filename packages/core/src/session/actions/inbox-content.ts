@@ -1,23 +1,30 @@
-import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import type { ArgumentCheck, OptionsCheck } from '../../arguments.ts';
+import {
+  checkArgument,
+  mustBe,
+  optionsCheck,
+  type ArgumentCheck,
+  type OptionsCheck,
+} from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
-import type { JsonObject } from '../../json.ts';
-import { isJsonObject } from '../../json.ts';
-import { nextAction } from '../../loop/stepper.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
+import { nextAction } from '../../loop/steps/stepper.ts';
 import { withStop } from '../../loop/stopping/final-stop.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
 import { withExecutionTag } from '../../state/messages/message-tags.ts';
-import type { MessageOptions, Messages, UserMessage, UserPart } from '../../state/messages/messages.ts';
-import { userMessage } from '../../state/messages/messages.ts';
+import {
+  userMessage,
+  type MessageOptions,
+  type Messages,
+  type UserMessage,
+  type UserPart,
+} from '../../state/messages/messages.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import type { GivenAnswer } from './answer.ts';
-import { ANSWER_CHECKS, requireOneResult, withAnswer } from './answer.ts';
-import { DECISION_CHECKS, withDecision } from './approval.ts';
+import { ANSWER_CHECKS, requireOneResult, withAnswer, type GivenAnswer } from './answer.ts';
+import { DECISION_CHECKS, withDecision, type Decision } from './approval.ts';
 import { withRetry } from './retry.ts';
-import type { Decision } from './approval.ts';
 import type { InboxItem } from '../session-claim.ts';
 
 /** An inbox item, before or after it has a position. */

@@ -8,11 +8,14 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { SUMMARIZED_THROUGH, SUMMARY, withoutTags } from '../../state/messages/message-tags.ts';
 import { List } from '../../state/values/list.ts';
-import type { MessageOptions, UserMessage, UserPart } from '../../state/messages/messages.ts';
-import { userMessage } from '../../state/messages/messages.ts';
+import {
+  userMessage,
+  type MessageOptions,
+  type UserMessage,
+  type UserPart,
+} from '../../state/messages/messages.ts';
 import type { AgentSession } from '../session.ts';
-import type { ActionContext, SessionAction } from './actions.ts';
-import { requireActive } from './actions.ts';
+import { requireActive, type ActionContext, type SessionAction } from './actions.ts';
 import { MESSAGE_CONTENT, withFreshExecution, withMessageAfter } from './inbox-content.ts';
 
 /** Options of `regenerate`. */

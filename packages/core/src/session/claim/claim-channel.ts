@@ -1,7 +1,7 @@
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import { SessionPublisher } from '../../channel/session-publisher.ts';
 import type { Clock } from '../../clock.ts';
-import type { AgentEventListener } from '../../loop/events.ts';
+import type { AgentEventListener } from '../../loop/steps/events.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession } from '../session-claim.ts';
 

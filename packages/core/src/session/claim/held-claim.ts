@@ -1,5 +1,4 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { callAfter, timerTime } from '../../clock.ts';
+import { callAfter, timerTime, type Clock, type Instant } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
 import { INBOX_PAGE } from '../store/record/inbox-items.ts';
 import type { AgentSession } from '../session.ts';

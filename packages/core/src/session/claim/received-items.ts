@@ -1,5 +1,4 @@
-import type { ItemParts } from '../actions/inbox-content.ts';
-import { mustWaitForEnd, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
+import { mustWaitForEnd, stopReasonOf, withInboxItem, type ItemParts } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemRef } from '../session-claim.ts';
 

@@ -1,4 +1,4 @@
-import type { CheckpointPoint } from '../../loop/checkpoint.ts';
+import type { CheckpointPoint } from '../../loop/steps/checkpoint.ts';
 
 /**
  * At which checkpoints the runtime saves, and so how much of a run is repeated after a crash. `each-effect`: nothing

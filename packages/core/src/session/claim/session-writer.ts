@@ -1,11 +1,8 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { pause } from '../../clock.ts';
+import { pause, type Clock, type Instant } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { jitterOf } from '../../jitter.ts';
-import type { SessionConflictError } from '../session-errors.ts';
-import { isUnreachable, StoreClosedError } from '../session-errors.ts';
-import type { SessionEvent, SessionHooks } from '../session-events.ts';
-import { callHookAfterWrite } from '../session-events.ts';
+import { isUnreachable, StoreClosedError, type SessionConflictError } from '../session-errors.ts';
+import { callHookAfterWrite, type SessionEvent, type SessionHooks } from '../session-events.ts';
 import type { AgentSession } from '../session.ts';
 import type { SaveOptions, SessionStore } from '../session-store.ts';
 import type { ClaimedSession, InboxItemRef } from '../session-claim.ts';

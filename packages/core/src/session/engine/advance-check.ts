@@ -1,5 +1,5 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import { checkSessionId } from '../store/store-arguments.ts';
+import { checkSessionId } from '../store/backend/store-arguments.ts';
 import type { AdvanceResult } from './engine.ts';
 
 /** Advice for the constructors of engines. */

@@ -1,7 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { AgentEventListener } from '../../loop/events.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
-import { momentsOfWaiting } from '../../state/execution/waiting.ts';
+import type { AgentEventListener } from '../../loop/steps/events.ts';
+import { momentsOfWaiting, type Waiting } from '../../state/execution/waiting.ts';
 import type { AgentSession } from '../session.ts';
 
 /**

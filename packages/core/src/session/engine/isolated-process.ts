@@ -1,8 +1,7 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
-import type { ErrorRecord } from '../../state/values/error-record.ts';
-import { toErrorRecord } from '../../state/values/error-record.ts';
+import { toErrorRecord, type ErrorRecord } from '../../state/values/error-record.ts';
 import type { Advance, AdvanceOptions, AdvanceResult } from './engine.ts';
 import { orphanGuard } from './orphan-guard.ts';
 

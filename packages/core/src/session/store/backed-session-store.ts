@@ -1,29 +1,18 @@
 import { checkArgument, MAX_SECONDS, mustBe } from '../../arguments.ts';
-import type { Clock } from '../../clock.ts';
-import { newId, systemClock } from '../../clock.ts';
+import { newId, systemClock, type Clock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
-import { ifMissing, retryWhileOutdated, writeRecord } from './record/write-record.ts';
+import { ifMissing, retryWhileOutdated, writeRecord } from './backend/write-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import { itemJson } from './record/inbox-items.ts';
-import { OpenBackend } from './open-backend.ts';
-import type { PlannedSave } from './content/planned-save.ts';
-import { isBase, plannedSave } from './content/planned-save.ts';
+import { OpenBackend } from './backend/open-backend.ts';
+import { isBase, plannedSave, type PlannedSave } from './content/planned-save.ts';
 import { planSave } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
-import type { SessionBackend } from './session-backend.ts';
+import type { SessionBackend } from './backend/session-backend.ts';
 import { duePage, sessionPage } from './session-lists.ts';
 import { isUnreadableError, SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import type { FailedWork, WorkFailure } from '../work-failure.ts';
-import type { SessionRecord } from './record/session-record.ts';
-import {
-  claimedRecord,
-  claimOf,
-  claimRefusal,
-  releasedRecord,
-  renewedRecord,
-  withItemsRead,
-} from './record/claim-record.ts';
 import {
   createdRecord,
   enqueuedRecord,
@@ -36,10 +25,18 @@ import {
   takenRecord,
   waitingItemRefs,
   withoutItem,
+  type SessionRecord,
 } from './record/session-record.ts';
-import { BackendReader } from './backend-reader.ts';
-import type { StoreOptions } from './store-options.ts';
-import { checkStoreOptions, MAX_INBOX_ITEMS } from './store-options.ts';
+import {
+  claimedRecord,
+  claimOf,
+  claimRefusal,
+  releasedRecord,
+  renewedRecord,
+  withItemsRead,
+} from './record/claim-record.ts';
+import { BackendReader } from './backend/backend-reader.ts';
+import { checkStoreOptions, MAX_INBOX_ITEMS, type StoreOptions } from './store-options.ts';
 import { inspectSession } from './inspect-session.ts';
 import { SessionHistory } from './session-history.ts';
 import {
@@ -64,7 +61,7 @@ import {
   checkWorker,
   COUNT,
   requireSameIds,
-} from './store-arguments.ts';
+} from './backend/store-arguments.ts';
 import type {
   CreateOptions,
   DeleteOptions,

@@ -1,14 +1,13 @@
 import type { SessionInspection, SessionSizes } from '../session-inspection.ts';
-import type { BackendReader } from './backend-reader.ts';
+import type { BackendReader } from './backend/backend-reader.ts';
 import { leaseClaimOf } from './record/claim-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
-import type { SessionContent } from './content/session-content.ts';
-import { bytesOf } from './content/session-content.ts';
+import { bytesOf, type SessionContent } from './content/session-content.ts';
 import { listedSession, recordDueAt } from './record/session-record.ts';
-import { retryWhileOutdated } from './record/write-record.ts';
+import { retryWhileOutdated } from './backend/write-record.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { InboxPage } from '../session-claim.ts';
-import type { StoredSession } from './session-backend.ts';
+import type { StoredSession } from './backend/session-backend.ts';
 
 /** Reads what the store holds about a session, and changes nothing. @throws SessionNotFoundError */
 export async function inspectSession(

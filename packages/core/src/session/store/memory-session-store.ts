@@ -10,16 +10,22 @@ import type {
   StoredItem,
   StoredSession,
   CompareAndSetResult,
-} from './session-backend.ts';
+} from './backend/session-backend.ts';
 import {
   compareDueSessions,
   compareListedSessions,
   matchesDueQuery,
   matchesSessionQuery,
-} from './session-query.ts';
-import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
-import type { SessionRecord } from './record/session-record.ts';
-import { recordDueAt, isExpired, listedSession, recordName } from './record/session-record.ts';
+  type ResolvedDueQuery,
+  type ResolvedSessionQuery,
+} from './backend/session-query.ts';
+import {
+  recordDueAt,
+  isExpired,
+  listedSession,
+  recordName,
+  type SessionRecord,
+} from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, StoreCapabilities } from '../session-store.ts';
 import type { SeenWorker } from '../session-inspection.ts';

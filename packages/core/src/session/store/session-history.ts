@@ -10,16 +10,21 @@ import type {
   RevisionQuery,
   UnreadableRow,
 } from '../session-pages.ts';
-import type { BackendReader } from './backend-reader.ts';
-import type { SavedParts } from './content/kept-revisions.ts';
-import { lastRevision, readRevision, revisionChange, REVISIONS } from './content/kept-revisions.ts';
-import type { OpenBackend } from './open-backend.ts';
+import type { BackendReader } from './backend/backend-reader.ts';
+import {
+  lastRevision,
+  readRevision,
+  revisionChange,
+  REVISIONS,
+  type SavedParts,
+} from './backend/kept-revisions.ts';
+import type { OpenBackend } from './backend/open-backend.ts';
 import { restoreSession } from './content/save-plan.ts';
-import type { ArchiveChange, StoredItem } from './session-backend.ts';
+import type { ArchiveChange, StoredItem } from './backend/session-backend.ts';
 import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';
-import { retryWhileOutdated } from './record/write-record.ts';
-import { DEFAULT_LIMIT, invalidCursor } from './session-query.ts';
+import { retryWhileOutdated } from './backend/write-record.ts';
+import { DEFAULT_LIMIT, invalidCursor } from './backend/session-query.ts';
 
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
 const EXECUTIONS = 'executions';

@@ -1,14 +1,14 @@
 import { SessionId } from '../../state/values/ids.ts';
 import type { DuePage, DueQuery, SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
-import type { OpenBackend } from './open-backend.ts';
-import type { UnreadableEntry } from './session-query.ts';
+import type { OpenBackend } from './backend/open-backend.ts';
 import {
   dueCursor,
   isUnreadableEntry,
   resolveDueQuery,
   resolveSessionQuery,
   sessionCursor,
-} from './session-query.ts';
+  type UnreadableEntry,
+} from './backend/session-query.ts';
 
 const NO_SESSIONS: SessionPage = Object.freeze({ sessions: [], unreadable: [], cursor: undefined });
 

@@ -1,8 +1,7 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck, type OptionChecks } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import type { SessionExpiry } from '../session-store.ts';
-import { COUNT } from './store-arguments.ts';
+import { COUNT } from './backend/store-arguments.ts';
 
 /** The options of every store. */
 export interface StoreOptions {

@@ -1,6 +1,10 @@
 import type { ChannelEntry } from '../../channel/channel-entry.ts';
-import type { PartialResponse } from '../../channel/partial-response.ts';
-import { expectedResponse, isSameResponse, withDelta } from '../../channel/partial-response.ts';
+import {
+  expectedResponse,
+  isSameResponse,
+  withDelta,
+  type PartialResponse,
+} from '../../channel/partial-response.ts';
 import { PatchedState } from '../../channel/patched-state.ts';
 import type { AgentSession } from '../session.ts';
 import { SESSION_STATUSES } from '../session-info.ts';

@@ -1,6 +1,5 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
-import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock, type Clock } from '../../clock.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { OwnerOptions } from '../session-claim.ts';
 import { OWNER } from '../session-facts.ts';

@@ -1,7 +1,6 @@
 import type { ChannelEntry } from '../../channel/channel-entry.ts';
 import type { ChannelNews, SessionChannel } from '../../channel/session-channel.ts';
-import type { Clock } from '../../clock.ts';
-import { callAfter, pause } from '../../clock.ts';
+import { callAfter, pause, type Clock } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError, StoreClosedError } from '../session-errors.ts';
 import type { SessionStore } from '../session-store.ts';

@@ -1,13 +1,12 @@
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { InboxContent } from '../actions/inbox-content.ts';
-import { reserveOf } from '../actions/inbox-content.ts';
+import { reserveOf, type InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, OwnerOptions } from '../session-claim.ts';
 import type { SessionStore } from '../session-store.ts';
-import { ifMissing } from '../store/record/write-record.ts';
+import { ifMissing } from '../store/backend/write-record.ts';
 import { notifyWorker } from './notify-worker.ts';
-import type { WorkParts } from './runtime-options.ts';
+import type { WorkParts } from './work-parts.ts';
 
 type Relatives = Pick<SessionStore, 'load' | 'enqueue'>;
 

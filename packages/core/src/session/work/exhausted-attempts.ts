@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import { applyOutcome } from '../../loop/stepper.ts';
+import { applyOutcome } from '../../loop/steps/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { newStepMessageIds } from '../../state/execution/step-output.ts';

@@ -1,8 +1,8 @@
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import { runContextMissing } from '../../loop/run-context.ts';
+import { runContextMissing } from '../../loop/tools/run-context.ts';
 import type { AgentSession } from '../session.ts';
 import { CONTEXT_ADVICE, loopFrom } from './agent-catalog.ts';
-import type { WorkParts } from './runtime-options.ts';
+import type { WorkParts } from './work-parts.ts';
 
 /** The loop of a session's agent, and the run context of its runs. */
 interface ReadyAgent {

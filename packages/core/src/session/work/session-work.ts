@@ -1,15 +1,13 @@
 import type { Clock } from '../../clock.ts';
-import type { AgentEventListener } from '../../loop/events.ts';
-import { joinedListener } from '../../loop/events.ts';
+import { joinedListener, type AgentEventListener } from '../../loop/steps/events.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
 import { notifyParent, withoutEndedChildren } from './children.ts';
 import { withAttemptsExhausted } from './exhausted-attempts.ts';
-import type { ClaimRequest, HeldSession } from '../claim/held-session.ts';
-import type { PrepareAgent } from './ready-agent.ts';
-import { agentPreparer } from './ready-agent.ts';
-import type { WorkParts } from './runtime-options.ts';
+import type { ClaimRequest, HeldSession } from './held-session.ts';
+import { agentPreparer, type PrepareAgent } from './ready-agent.ts';
+import type { WorkParts } from './work-parts.ts';
 
 /** A task: the work to do on a session under one claim. */
 export interface SessionTask extends ClaimRequest {

@@ -1,14 +1,12 @@
-import { readCount, readInstant } from '../../document.ts';
-import type { DocumentReader } from '../../document.ts';
+import { readCount, readInstant, type DocumentReader } from '../../document.ts';
 import { compact } from '../../json.ts';
 import type { AgentStateFields, AgentStateView } from '../agent-state-view.ts';
 import { AgentContext } from '../context.ts';
 import { ExecutionState } from '../execution/execution.ts';
-import { readLlmConfig } from '../llm-config.ts';
+import { readLlmConfig } from '../inference/llm-config.ts';
 import { AgentId } from '../values/ids.ts';
 import { versionOf, writeExecution } from './execution-document.ts';
-import type { SnapshotEnvelope } from './snapshot.ts';
-import { openSnapshot, sealSnapshot } from './snapshot.ts';
+import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from './snapshot.ts';
 
 const FORMAT = 'holdfast/agent-state';
 

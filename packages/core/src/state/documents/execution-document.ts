@@ -1,28 +1,28 @@
 import type { Instant } from '../../clock.ts';
-import type { DocumentReader, Members, Read } from '../../document.ts';
-import { readAmount, readNonEmpty, readInstant } from '../../document.ts';
+import {
+  readAmount,
+  readNonEmpty,
+  readInstant,
+  type DocumentReader,
+  type Members,
+  type Read,
+} from '../../document.ts';
 import { compact } from '../../json.ts';
-import type { ExecutionFallback } from '../inference/fallback.ts';
-import { readFallback } from '../inference/fallback.ts';
+import { readFallback, type ExecutionFallback } from '../inference/fallback.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
-import type { ExecutionStatus } from '../execution/status.ts';
-import { isTerminal, readStatus } from '../execution/status.ts';
+import { isTerminal, readStatus, type ExecutionStatus } from '../execution/status.ts';
 import { StepExecution } from '../execution/step-execution.ts';
 import { AgentStep } from '../execution/step.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
-import type { Waiting } from '../execution/waiting.ts';
-import { readWaitings } from '../execution/waiting.ts';
-import type { LlmConfig } from '../llm-config.ts';
-import { readLlmConfig } from '../llm-config.ts';
+import { readWaitings, type Waiting } from '../execution/waiting.ts';
+import { readLlmConfig, type LlmConfig } from '../inference/llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Init } from '../values/copy.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
+import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { List } from '../values/list.ts';
-import type { MessageRefReader } from './message-refs.ts';
-import { MessageRefWriter, readRefs } from './message-refs.ts';
+import { MessageRefWriter, readRefs, type MessageRefReader } from './message-refs.ts';
 import { versionOfStep, writeStep, STEP_NAMES } from './step-document.ts';
 import { writeStepExecution } from './step-execution-document.ts';
 import { StepIds } from './step-ids.ts';

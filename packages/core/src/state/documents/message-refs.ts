@@ -1,10 +1,19 @@
-import type { DocumentReader, Members, Read, Shape } from '../../document.ts';
-import { readCount, readNonEmpty, readShape, readString, readTrue, shapeOf } from '../../document.ts';
+import {
+  readCount,
+  readNonEmpty,
+  readShape,
+  readString,
+  readTrue,
+  shapeOf,
+  type DocumentReader,
+  type Members,
+  type Read,
+  type Shape,
+} from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
 import { MessageStore } from '../messages/message-store.ts';
-import type { Message, Messages } from '../messages/messages.ts';
-import { readMessage } from '../messages/messages.ts';
+import { readMessage, type Message, type Messages } from '../messages/messages.ts';
 
 /**
  * References to messages by their position in the message store, so that the document of n steps has size O(n). A range

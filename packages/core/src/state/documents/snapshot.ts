@@ -1,5 +1,4 @@
-import type { DocumentReader, Members, Read } from '../../document.ts';
-import { readCount, readOneOf } from '../../document.ts';
+import { readCount, readOneOf, type DocumentReader, type Members, type Read } from '../../document.ts';
 
 /** The members that every stored document has beside its own: its format and version. */
 export interface SnapshotEnvelope {

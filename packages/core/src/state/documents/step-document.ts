@@ -1,14 +1,15 @@
 import type { DocumentReader, Members } from '../../document.ts';
-import type { JsonValue } from '../../json.ts';
+import { isSameJson, type JsonValue } from '../../json.ts';
 import type { Init } from '../values/copy.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
+import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/error-record.ts';
 import { StepId } from '../values/ids.ts';
-import type { InferenceFailure } from '../inference/inference-failure.ts';
-import { readInferenceFailures, writeInferenceFailure } from '../inference/inference-failure.ts';
-import { isSameJson } from '../../json.ts';
-import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
-import { readStepRequest } from '../inference/request.ts';
+import {
+  readInferenceFailures,
+  writeInferenceFailure,
+  type InferenceFailure,
+} from '../inference/inference-failure.ts';
+import type { MessageRefReader, MessageRefWriter, MessageRange, MessageView } from './message-refs.ts';
+import { readStepRequest, type StepRequest } from '../inference/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
 import { isHandledByLoop, needsProviderApproval } from '../messages/call-marks.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
@@ -18,13 +19,15 @@ import {
   InferenceResponse,
   writeEnvelope,
 } from '../inference/inference-response.ts';
-import type { MessageRange, MessageView } from './message-refs.ts';
-import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
-import { readAssistantContent, readToolCall } from '../messages/messages.ts';
-import type { StepRequest } from '../inference/request.ts';
+import {
+  readAssistantContent,
+  readToolCall,
+  type Message,
+  type Messages,
+  type ToolCallPart,
+} from '../messages/messages.ts';
 import { ToolExecution } from '../execution/tool-execution.ts';
-import type { ToolOutcome } from '../execution/tool-outcome.ts';
-import { readOutcomeWith } from '../execution/tool-outcome.ts';
+import { readOutcomeWith, type ToolOutcome } from '../execution/tool-outcome.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 

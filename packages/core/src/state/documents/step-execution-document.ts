@@ -1,11 +1,9 @@
 import type { Instant } from '../../clock.ts';
-import type { DocumentReader } from '../../document.ts';
-import { isInstant, readInstant } from '../../document.ts';
+import { isInstant, readInstant, type DocumentReader } from '../../document.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
 import { AgentStep } from '../execution/step.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
-import type { StepDocument } from './step-document.ts';
-import { STEP_NAMES, writeStep } from './step-document.ts';
+import { STEP_NAMES, writeStep, type StepDocument } from './step-document.ts';
 
 /** The members of a closed step. */
 export interface StepExecutionFields {

@@ -1,8 +1,7 @@
 import { invalidArgument } from '../../errors.ts';
 import type { DocumentReader } from '../../document.ts';
 import type { StepId, ToolExecutionId } from '../values/ids.ts';
-import type { List } from '../values/list.ts';
-import { ListCache } from '../values/list.ts';
+import { ListCache, type List } from '../values/list.ts';
 import type { AgentStep } from '../execution/step.ts';
 import type { ToolExecution } from '../execution/tool-execution.ts';
 import { executionWithId } from '../execution/tool-executions.ts';

@@ -1,17 +1,19 @@
 import type { Instant } from '../../clock.ts';
-import type { DocumentReader, Members, Read } from '../../document.ts';
-import { isInstant, readCount, readInstant, readJson } from '../../document.ts';
-import type { JsonValue } from '../../json.ts';
-import { isEqualJson } from '../../json.ts';
-import type { Answer } from '../execution/answer.ts';
-import { readAnswer } from '../execution/answer.ts';
-import type { Approval } from '../execution/approval.ts';
-import { readApproval } from '../execution/approval.ts';
-import type { ToolOutcome } from '../execution/tool-outcome.ts';
-import { OUTCOME_RULES } from '../execution/tool-outcome.ts';
+import {
+  isInstant,
+  readCount,
+  readInstant,
+  readJson,
+  type DocumentReader,
+  type Members,
+  type Read,
+} from '../../document.ts';
+import { isEqualJson, type JsonValue } from '../../json.ts';
+import { readAnswer, type Answer } from '../execution/answer.ts';
+import { readApproval, type Approval } from '../execution/approval.ts';
+import { OUTCOME_RULES, type ToolOutcome } from '../execution/tool-outcome.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
-import type { Waiting } from '../execution/waiting.ts';
-import { readWaitings } from '../execution/waiting.ts';
+import { readWaitings, type Waiting } from '../execution/waiting.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { Init } from '../values/copy.ts';
 import { ToolExecutionId } from '../values/ids.ts';

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../json.ts';
-import { isJsonObject, isSameJson } from '../../json.ts';
+import { isJsonObject, isSameJson, type JsonValue } from '../../json.ts';
 import type { ExecutionState } from '../execution/execution.ts';
 import type { ToolExecution } from '../execution/tool-execution.ts';
 import type { Waiting } from '../execution/waiting.ts';

@@ -1,8 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { orderedReader, readInstant, readString } from '../../document.ts';
-import type { ToolOutcome } from './tool-outcome.ts';
-import { readOutcome } from './tool-outcome.ts';
+import { orderedReader, readInstant, readString, type Read } from '../../document.ts';
+import { readOutcome, type ToolOutcome } from './tool-outcome.ts';
 
 /** The answer to a call of a tool without `execute`. A call has at most one answer. */
 export interface Answer {

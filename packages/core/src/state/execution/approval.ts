@@ -1,6 +1,5 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { readCount, readInstant, readOneOf, readString, shapeReader } from '../../document.ts';
+import { readCount, readInstant, readOneOf, readString, shapeReader, type Read } from '../../document.ts';
 import { addCounts } from '../values/amounts.ts';
 
 /** A person's permission for one tool call. It has no decision while it is pending. */

@@ -1,8 +1,6 @@
 import { mustBe, optionsCheck, wrongArgument } from '../../arguments.ts';
-import type { Instant } from '../../clock.ts';
-import { systemClock, toInstant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { DocumentReader, orderedReader, readAmount, readInstant } from '../../document.ts';
+import { systemClock, toInstant, type Instant } from '../../clock.ts';
+import { DocumentReader, orderedReader, readAmount, readInstant, type Read } from '../../document.ts';
 import { compact } from '../../json.ts';
 
 /** The limits of one execution. An absent limit is not enforced, except the limit of steps. */

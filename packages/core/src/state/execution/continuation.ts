@@ -1,6 +1,4 @@
 import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
-import type { Read } from '../../document.ts';
-import type { JsonObject } from '../../json.ts';
 import {
   DocumentReader,
   orderedReader,
@@ -10,8 +8,9 @@ import {
   readOneOf,
   readString,
   readTrue,
+  type Read,
 } from '../../document.ts';
-import { compact, isSameJson, toJsonObject } from '../../json.ts';
+import { compact, isSameJson, toJsonObject, type JsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
 

@@ -1,32 +1,30 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
-import type { Instant } from '../../clock.ts';
-import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
+import { secondsBetween, systemClock, toInstant, type Instant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { checkedCopy, DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { addSeconds } from '../values/amounts.ts';
-import { Continuation, requireContinuation } from './continuation.ts';
-import type { StopSignal } from './continuation.ts';
+import { Continuation, requireContinuation, type StopSignal } from './continuation.ts';
 import { draft, freeze } from '../values/copy.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
+import { isUnresolved, resolvedErrors, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import type { ExecutionFallback } from '../inference/fallback.ts';
-import { isUnresolved, resolvedErrors, toErrorRecord } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { requireUsage, Usage } from '../inference/usage.ts';
 import { List } from '../values/list.ts';
-import type { LlmConfig } from '../llm-config.ts';
+import type { LlmConfig } from '../inference/llm-config.ts';
 import { MessageStore } from '../messages/message-store.ts';
 import { StepExecution } from './step-execution.ts';
 import { StepIds } from '../documents/step-ids.ts';
-import type { AgentStep } from './step.ts';
-import { requireStep } from './step.ts';
-import type { ExecutionFields, ExecutionInit } from '../documents/execution-document.ts';
-import { readExecution, writeExecution } from '../documents/execution-document.ts';
-import type { ExecutionStatus } from './status.ts';
-import { isTerminal, readStatus } from './status.ts';
-import type { Waiting } from './waiting.ts';
-import { readWaitings } from './waiting.ts';
+import { requireStep, type AgentStep } from './step.ts';
+import {
+  readExecution,
+  writeExecution,
+  type ExecutionFields,
+  type ExecutionInit,
+} from '../documents/execution-document.ts';
+import { isTerminal, readStatus, type ExecutionStatus } from './status.ts';
+import { readWaitings, type Waiting } from './waiting.ts';
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);

@@ -1,5 +1,4 @@
-import { readOneOf } from '../../document.ts';
-import type { Read } from '../../document.ts';
+import { readOneOf, type Read } from '../../document.ts';
 
 /**
  * The status of an execution. `pending`: no worker has started it. `suspended`: it waits for the events in `waiting`.

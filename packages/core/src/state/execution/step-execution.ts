@@ -1,17 +1,16 @@
-import type { Instant } from '../../clock.ts';
-import { secondsBetween, toInstant } from '../../clock.ts';
+import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
 import { DocumentReader } from '../../document.ts';
-import type { Continuation } from './continuation.ts';
-import { requireContinuation } from './continuation.ts';
+import { requireContinuation, type Continuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
 import type { Usage } from '../inference/usage.ts';
-import type { MessageRefReader } from '../documents/message-refs.ts';
-import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
+import { readStandalone, writeStandalone, type MessageRefReader } from '../documents/message-refs.ts';
 import { requireObject } from '../../arguments.ts';
-import type { StepExecutionFields } from '../documents/step-execution-document.ts';
-import { readStepExecution, writeStepExecution } from '../documents/step-execution-document.ts';
-import type { AgentStep } from './step.ts';
-import { requireStep } from './step.ts';
+import {
+  readStepExecution,
+  writeStepExecution,
+  type StepExecutionFields,
+} from '../documents/step-execution-document.ts';
+import { requireStep, type AgentStep } from './step.ts';
 
 /** A closed step, with its times and its continuation. */
 export class StepExecution {

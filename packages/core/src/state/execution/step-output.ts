@@ -1,15 +1,16 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { systemClock, toInstant } from '../../clock.ts';
-import type { MessageTags } from '../messages/message-tags.ts';
-import { metadataOf } from '../messages/message-tags.ts';
-import type { AssistantPart, Message, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
-import { assembleMessage } from '../messages/messages.ts';
+import { systemClock, toInstant, type Clock, type Instant } from '../../clock.ts';
+import { metadataOf, type MessageTags } from '../messages/message-tags.ts';
+import {
+  assembleMessage,
+  type AssistantPart,
+  type Message,
+  type ToolCallPart,
+  type ToolResultPart,
+} from '../messages/messages.ts';
 import { concatExact, pushTo, some } from '../values/frozen-array.ts';
-import type { StepId } from '../values/ids.ts';
-import { MessageId } from '../values/ids.ts';
+import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
-import type { ToolExecution } from './tool-execution.ts';
-import { errorOutput, resultPart } from './tool-execution.ts';
+import { errorOutput, resultPart, type ToolExecution } from './tool-execution.ts';
 import { executionOf } from './tool-executions.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);

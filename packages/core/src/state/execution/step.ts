@@ -1,32 +1,28 @@
-import type { Instant } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
-import type { Members } from '../../document.ts';
-import { checkedCopy, DocumentReader } from '../../document.ts';
+import { systemClock, type Instant } from '../../clock.ts';
+import { checkedCopy, DocumentReader, type Members } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { draft, freeze } from '../values/copy.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { resolvedErrors, toErrorRecord } from '../values/error-record.ts';
+import { resolvedErrors, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { StepId } from '../values/ids.ts';
 import { InferenceResponse } from '../inference/inference-response.ts';
-import type { InferenceFailure } from '../inference/inference-failure.ts';
-import { usageOfFailures } from '../inference/inference-failure.ts';
+import { usageOfFailures, type InferenceFailure } from '../inference/inference-failure.ts';
 import { Usage } from '../inference/usage.ts';
 import { List } from '../values/list.ts';
-import type { MessageRefReader } from '../documents/message-refs.ts';
-import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
-import type { MessageTags } from '../messages/message-tags.ts';
-import { withoutTags, withTags } from '../messages/message-tags.ts';
+import { readStandalone, writeStandalone, type MessageRefReader } from '../documents/message-refs.ts';
+import { withoutTags, withTags, type MessageTags } from '../messages/message-tags.ts';
 import { callMarksOf } from '../messages/call-marks.ts';
 import type { AssistantPart, Message, Messages, ToolCallPart } from '../messages/messages.ts';
-import type { StepRequest } from '../inference/request.ts';
-import { readGivenRequest } from '../inference/request.ts';
-import type { StepFields, StepInit } from '../documents/step-document.ts';
-import { readStep, writeStep } from '../documents/step-document.ts';
-import type { StepMessageIds } from './step-output.ts';
-import { messageIdsOf, newStepMessageIds, outputOf } from './step-output.ts';
+import { readGivenRequest, type StepRequest } from '../inference/request.ts';
+import {
+  readStep,
+  writeStep,
+  STEP_NAMES,
+  type StepFields,
+  type StepInit,
+} from '../documents/step-document.ts';
+import { messageIdsOf, newStepMessageIds, outputOf, type StepMessageIds } from './step-output.ts';
 import { requireObject, wrongArgument } from '../../arguments.ts';
-import { STEP_NAMES } from '../documents/step-document.ts';
 import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
 import { outcomeAtEnd } from './tool-outcome.ts';

@@ -1,30 +1,37 @@
-import type { Instant } from '../../clock.ts';
-import { secondsBetween, toInstant } from '../../clock.ts';
-import type { Members } from '../../document.ts';
-import type { JsonValue } from '../../json.ts';
-import { checkedCopy, DocumentReader } from '../../document.ts';
-import { isEqualJson, isSameJson, toJsonValue } from '../../json.ts';
+import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
+import { checkedCopy, DocumentReader, type Members } from '../../document.ts';
+import { isEqualJson, isSameJson, toJsonValue, type JsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
 import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { ToolExecutionId } from '../values/ids.ts';
-import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messages.ts';
-import { checkedToolCall, readToolCall } from '../messages/messages.ts';
-import type { OutcomeRule, ToolBlock, ToolOutcome } from './tool-outcome.ts';
-import { blocksIn, checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
+import {
+  checkedToolCall,
+  readToolCall,
+  type ToolCallPart,
+  type ToolOutput,
+  type ToolResultPart,
+} from '../messages/messages.ts';
+import {
+  blocksIn,
+  checkedOutcome,
+  OUTCOME_RULES,
+  readOutcome,
+  type OutcomeRule,
+  type ToolBlock,
+  type ToolOutcome,
+} from './tool-outcome.ts';
 import { requireUsage, Usage } from '../inference/usage.ts';
-import type { ToolExecutionFields, ToolExecutionInit } from '../documents/tool-execution-document.ts';
 import {
   readToolExecution,
   TOOL_EXECUTION_NAMES,
   writeToolExecution,
+  type ToolExecutionFields,
+  type ToolExecutionInit,
 } from '../documents/tool-execution-document.ts';
-import type { Answer } from './answer.ts';
-import { readAnswer, recordedAnswer } from './answer.ts';
-import type { Approval, ApprovalDecision } from './approval.ts';
-import { readDecision, requestedApproval } from './approval.ts';
-import type { Waiting } from './waiting.ts';
-import { readWaitings } from './waiting.ts';
+import { readAnswer, recordedAnswer, type Answer } from './answer.ts';
+import { readDecision, requestedApproval, type Approval, type ApprovalDecision } from './approval.ts';
+import { readWaitings, type Waiting } from './waiting.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 

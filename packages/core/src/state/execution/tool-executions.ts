@@ -2,7 +2,7 @@ import { invalidArgument } from '../../errors.ts';
 import { some } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
-import type { Metadata } from '../metadata.ts';
+import type { Metadata } from '../values/metadata.ts';
 import type { ToolExecution } from './tool-execution.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);

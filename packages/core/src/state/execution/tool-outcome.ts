@@ -1,12 +1,23 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
-import type { DocumentReader, Read } from '../../document.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { checkedCopy, readNonEmpty, readJson, readJsonObject, readOneOf } from '../../document.ts';
-import { compact, isJsonObject, toJsonObject, toJsonValue } from '../../json.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecord, toErrorRecord } from '../values/error-record.ts';
-import type { ToolOutput } from '../messages/messages.ts';
-import { readToolOutput } from '../messages/messages.ts';
+import {
+  checkedCopy,
+  readNonEmpty,
+  readJson,
+  readJsonObject,
+  readOneOf,
+  type DocumentReader,
+  type Read,
+} from '../../document.ts';
+import {
+  compact,
+  isJsonObject,
+  toJsonObject,
+  toJsonValue,
+  type JsonObject,
+  type JsonValue,
+} from '../../json.ts';
+import { readErrorRecord, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
+import { readToolOutput, type ToolOutput } from '../messages/messages.ts';
 import { requireObject } from '../../arguments.ts';
 
 /**

@@ -1,8 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { readInstant, readString, readVariant, shapeOf } from '../../document.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecord } from '../values/error-record.ts';
+import { readInstant, readString, readVariant, shapeOf, type Read } from '../../document.ts';
+import { readErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { SessionId, ToolExecutionId } from '../values/ids.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { readInstant, readString, shapeReader } from '../../document.ts';
+import { readInstant, readString, shapeReader, type Read } from '../../document.ts';
 
 /** The model that an execution calls instead of its agent's own, and until when. */
 export interface ExecutionFallback {

@@ -1,9 +1,7 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../document.ts';
-import { orderedReader, readInstant, readString } from '../../document.ts';
+import { orderedReader, readInstant, readString, type Read } from '../../document.ts';
 import { compact } from '../../json.ts';
-import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecord } from '../values/error-record.ts';
+import { readErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { readNonEmptyUsage, Usage } from './usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 

@@ -1,14 +1,30 @@
 import { describeValue, HoldfastError } from '../../errors.ts';
-import type { Members, Read } from '../../document.ts';
-import { DocumentReader, readJsonObject, readOneOf, readString } from '../../document.ts';
+import {
+  DocumentReader,
+  readJsonObject,
+  readOneOf,
+  readString,
+  type Members,
+  type Read,
+} from '../../document.ts';
 import { toJsonObject, toJsonValue } from '../../json.ts';
 import { toErrorRecord } from '../values/error-record.ts';
-import type { AssistantPart, ProviderOptions, ToolCallPart } from '../messages/messages.ts';
-import { readAssistantContent } from '../messages/messages.ts';
+import {
+  readAssistantContent,
+  type AssistantPart,
+  type ProviderOptions,
+  type ToolCallPart,
+} from '../messages/messages.ts';
 import { hasToolCalls, reasoningOf, textOf, toolCallsOf } from '../messages/message-parts.ts';
 import { plainContent } from '../messages/plain-content.ts';
-import type { CallUsage, UsageFields } from './usage.ts';
-import { readNonEmptyUsage, reportableUsage, requireUsage, Usage } from './usage.ts';
+import {
+  readNonEmptyUsage,
+  reportableUsage,
+  requireUsage,
+  Usage,
+  type CallUsage,
+  type UsageFields,
+} from './usage.ts';
 
 /**
  * Why a model stopped writing. `aborted`: the loop aborted the call, and the response holds what had arrived. `other`:

@@ -1,8 +1,6 @@
-import type { DocumentReader, Read } from '../../document.ts';
-import { readOneOf, readShape, readString, shapeOf } from '../../document.ts';
+import { readOneOf, readShape, readString, shapeOf, type DocumentReader, type Read } from '../../document.ts';
 import { compact, isSameJson } from '../../json.ts';
-import type { LlmConfig } from '../llm-config.ts';
-import { readLlmConfig } from '../llm-config.ts';
+import { readLlmConfig, type LlmConfig } from './llm-config.ts';
 
 /** Whether the model may, must or must not call tools, or the one tool that it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly toolName: string };

@@ -1,4 +1,3 @@
-import type { Read, Shape } from '../../document.ts';
 import {
   checkedCopy,
   DocumentReader,
@@ -7,6 +6,8 @@ import {
   readNonEmpty,
   readShape,
   shapeOf,
+  type Read,
+  type Shape,
 } from '../../document.ts';
 import { isPlainObject } from '../../json.ts';
 import { addAmounts, addCounts } from '../values/amounts.ts';

@@ -1,8 +1,6 @@
-import type { Read } from '../../document.ts';
-import { DocumentReader, orderedReader, readString } from '../../document.ts';
+import { DocumentReader, orderedReader, readString, type Read } from '../../document.ts';
 import { List } from '../values/list.ts';
-import type { Message, Messages } from './messages.ts';
-import { checkedMessage, readMessage } from './messages.ts';
+import { checkedMessage, readMessage, type Message, type Messages } from './messages.ts';
 import { requireString, wrongArgument } from '../../arguments.ts';
 
 /** A named list of messages. */

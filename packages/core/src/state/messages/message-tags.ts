@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { AgentId, ExecutionId, StepId } from '../values/ids.ts';
-import type { Message, UserMessage } from './messages.ts';
-import { assembleMessage, TAG_NAMES } from './messages.ts';
+import { assembleMessage, TAG_NAMES, type Message, type UserMessage } from './messages.ts';
 
 /**
  * The origin of a message. A step adds these tags to the metadata of every message that it adds to the conversation. A

@@ -1,9 +1,6 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
-import type { Clock, Instant } from '../../clock.ts';
-import { systemClock, toInstant } from '../../clock.ts';
+import { systemClock, toInstant, type Clock, type Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { Read, Readers, Shape, Shaped, Shapes, Variant } from '../../document.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
 import {
   checkedCopy,
   checkedValue,
@@ -17,8 +14,14 @@ import {
   readString,
   readVariant,
   shapeOf,
+  type Read,
+  type Readers,
+  type Shape,
+  type Shaped,
+  type Shapes,
+  type Variant,
 } from '../../document.ts';
-import { toJsonObject } from '../../json.ts';
+import { toJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { tryFreezeAssistantContent, tryFreezeMessage } from './plain-message.ts';

@@ -1,9 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { describeValue } from '../../errors.ts';
-import type { Read } from '../../document.ts';
-import type { JsonValue } from '../../json.ts';
-import { orderedReader, readInstant, readJson, readString } from '../../document.ts';
-import { compact, toJsonValue } from '../../json.ts';
+import { orderedReader, readInstant, readJson, readString, type Read } from '../../document.ts';
+import { compact, toJsonValue, type JsonValue } from '../../json.ts';
 
 /** An error as a JSON value, which can be stored and compared. It has no stack trace on purpose. */
 export interface ErrorRecord {

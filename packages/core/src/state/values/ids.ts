@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock, type Clock } from '../../clock.ts';
 import { describeValue, HoldfastError } from '../../errors.ts';
 import type { Read } from '../../document.ts';
 import { requireClock } from '../../arguments.ts';

@@ -6,9 +6,11 @@ import {
   selectedSections,
   textOf,
   userMessage,
+  type Message,
+  type Messages,
+  type MessageTransform,
 } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
-import type { Message, Messages, MessageTransform } from '@holdfast/core';
 import type { MessageSelector } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 import { storeOf } from '../../support/arbitraries.ts';

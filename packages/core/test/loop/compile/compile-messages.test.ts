@@ -7,13 +7,20 @@ import {
   selectedSections,
   systemMessage,
   textOf,
+  type Message,
+  type Messages,
+  type MessageTransform,
 } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { applyOutcome, isTrace, ExecutionId, newStepMessageIds, StepId } from '@holdfast/core/engine';
-import type { Message, Messages, MessageTransform } from '@holdfast/core';
-import type { MessageSelector } from '@holdfast/core/engine';
-import { steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import {
+  applyOutcome,
+  isTrace,
+  ExecutionId,
+  newStepMessageIds,
+  StepId,
+  type MessageSelector,
+} from '@holdfast/core/engine';
+import { steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';

@@ -1,6 +1,13 @@
-import { AgentState, assistantMessage, messageCompiler, userMessage } from '@holdfast/core';
+import {
+  AgentState,
+  assistantMessage,
+  messageCompiler,
+  userMessage,
+  type Message,
+  type MessageCompiler,
+  type Messages,
+} from '@holdfast/core';
 import { List, toolMessage } from '@holdfast/core/driver';
-import type { Message, MessageCompiler, Messages } from '@holdfast/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';

@@ -6,8 +6,9 @@ import {
   stepsLimit,
   tokenLimit,
   Usage,
+  type AgentState,
+  type Hook,
 } from '@holdfast/core';
-import type { AgentState, Hook } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { does, observe } from '../../support/builders.ts';

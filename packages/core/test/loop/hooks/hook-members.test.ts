@@ -1,5 +1,11 @@
-import { AgentState, createAgentLoop, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
-import type { Hook } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  MemorySessionStore,
+  SessionRuntime,
+  tool,
+  type Hook,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 

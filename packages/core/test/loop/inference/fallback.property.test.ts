@@ -1,6 +1,5 @@
 import { AgentState, createAgentLoop, RunAbort } from '@holdfast/core';
-import { DriverError } from '@holdfast/core/driver';
-import type { DriverErrorKind } from '@holdfast/core/driver';
+import { DriverError, type DriverErrorKind } from '@holdfast/core/driver';
 import type { Checkpoint } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';

@@ -1,9 +1,6 @@
-import { AgentState, createAgentLoop } from '@holdfast/core';
-import type { AgentLoopOptions } from '@holdfast/core';
-import type { InferenceRequest } from '@holdfast/core/driver';
-import { DriverError } from '@holdfast/core/driver';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { AgentState, createAgentLoop, type AgentLoopOptions } from '@holdfast/core';
+import { DriverError, type InferenceRequest } from '@holdfast/core/driver';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { expectSound } from '../../support/builders.ts';
 

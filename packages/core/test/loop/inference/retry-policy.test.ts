@@ -1,9 +1,15 @@
-import { AgentState, createAgentLoop, hasErrorCode, redactedListener } from '@holdfast/core';
-import type { AgentEvent, AgentLoopOptions, RunOptions } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  hasErrorCode,
+  redactedListener,
+  type AgentEvent,
+  type AgentLoopOptions,
+  type RunOptions,
+} from '@holdfast/core';
 import { DRIVER_ERROR_KINDS, DriverError } from '@holdfast/core/driver';
 import type { Checkpoint } from '@holdfast/core/engine';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { expectSound } from '../../support/builders.ts';
 import { settled } from '../../support/durable-world.ts';

@@ -1,14 +1,30 @@
 import { getEventListeners } from 'node:events';
-import type { AgentState, Hook, HookContext, RunOptions } from '@holdfast/core';
-import type { InferenceResponseInit } from '@holdfast/core/driver';
+import {
+  AgentStop,
+  createAgentLoop,
+  HoldfastError,
+  RunAbort,
+  type AgentState,
+  type Hook,
+  type HookContext,
+  type RunOptions,
+} from '@holdfast/core';
+import { InferenceResponse, type InferenceResponseInit } from '@holdfast/core/driver';
 import type { HookPoint } from '@holdfast/core/engine';
-import { AgentStop, createAgentLoop, HoldfastError, RunAbort } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../support/builders.ts';
-import { call, deferred, does, never, observe, POINTS, recorder, told } from '../../support/builders.ts';
+import {
+  call,
+  deferred,
+  does,
+  never,
+  observe,
+  POINTS,
+  recorder,
+  told,
+  type Observation,
+  type Scenario,
+} from '../../support/builders.ts';
 import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';

@@ -1,7 +1,13 @@
-import { AgentState, AgentStep, AgentStop, createAgentLoop, tokenLimit } from '@holdfast/core';
-import type { Hook, StopReason } from '@holdfast/core';
-import { Continuation } from '@holdfast/core/engine';
-import type { HookPoint } from '@holdfast/core/engine';
+import {
+  AgentState,
+  AgentStep,
+  AgentStop,
+  createAgentLoop,
+  tokenLimit,
+  type Hook,
+  type StopReason,
+} from '@holdfast/core';
+import { Continuation, type HookPoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,10 +1,19 @@
-import { createAgentLoop, RunAbort, structuredOutput, subagent, tool, Usage } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import type { AgentLoopOptions, AgentState, Clock, Hook, RunOptions } from '@holdfast/core';
-import type { StandardSchema } from '@holdfast/core/driver';
+import {
+  createAgentLoop,
+  RunAbort,
+  structuredOutput,
+  subagent,
+  tool,
+  Usage,
+  type AgentLoopOptions,
+  type AgentState,
+  type Clock,
+  type Hook,
+  type RunOptions,
+} from '@holdfast/core';
+import { InferenceResponse, type StandardSchema } from '@holdfast/core/driver';
 import type { AbortKind, HookPoint } from '@holdfast/core/engine';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
 import {
   call,

@@ -1,7 +1,13 @@
-import { AgentState, createAgentLoop, RunAbort, tool } from '@holdfast/core';
-import type { BudgetLimits, Hook, Instant } from '@holdfast/core';
-import { manualClock } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import {
+  AgentState,
+  createAgentLoop,
+  RunAbort,
+  tool,
+  type BudgetLimits,
+  type Hook,
+  type Instant,
+} from '@holdfast/core';
+import { manualClock, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';

@@ -11,15 +11,27 @@ import {
   timeLimit,
   tokenLimit,
   Usage,
+  type AgentState,
+  type BudgetLimits,
+  type FinishReason,
+  type Hook,
+  type Instant,
+  type ToolOutcome,
 } from '@holdfast/core';
-import { OUTCOME_RULES, guardsFor } from '@holdfast/core/engine';
-import type { AgentState, BudgetLimits, FinishReason, Hook, Instant, ToolOutcome } from '@holdfast/core';
-import type { HookPoint, ToolOutcomeType } from '@holdfast/core/engine';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { OUTCOME_RULES, guardsFor, type HookPoint, type ToolOutcomeType } from '@holdfast/core/engine';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../support/builders.ts';
-import { call, does, nextStart, observe, scriptedLoop, throwIt, told } from '../../support/builders.ts';
+import {
+  call,
+  does,
+  nextStart,
+  observe,
+  scriptedLoop,
+  throwIt,
+  told,
+  type Observation,
+  type Scenario,
+} from '../../support/builders.ts';
 const USAGE = { inputTokens: 10, outputTokens: 5 };
 const prices = { 'gpt-5': { input: 1_000, output: 2_000 } };
 /** What a call of 10 and 5 tokens costs at these prices. */

@@ -1,10 +1,8 @@
-import { costLimit, costOf, Usage } from '@holdfast/core';
-import type { Hook, ModelPrices } from '@holdfast/core';
+import { costLimit, costOf, Usage, type Hook, type ModelPrices } from '@holdfast/core';
 import type { Driver, UsageFields } from '@holdfast/core/driver';
 import type { CallUsage } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../support/builders.ts';
-import { call, does, observe, told } from '../../support/builders.ts';
+import { call, does, observe, told, type Observation, type Scenario } from '../../support/builders.ts';
 
 // What things cost
 

@@ -1,5 +1,4 @@
-import { RunAbort } from '@holdfast/core';
-import type { BudgetLimits, Instant } from '@holdfast/core';
+import { RunAbort, type BudgetLimits, type Instant } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { call, does, never, nextStart, observe } from '../../support/builders.ts';
 import { rejects } from '../../support/cut-off.ts';

@@ -1,13 +1,10 @@
-import { RunAbort } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
-import { manualClock } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { RunAbort, type AgentState } from '@holdfast/core';
+import { manualClock, type ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, does, driverOf, HOUR, never, nextStart, observe } from '../../support/builders.ts';
 import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';
-import { answers, outOfTime, timeLimits } from '../../support/late-runs.ts';
-import type { Late } from '../../support/late-runs.ts';
+import { answers, outOfTime, timeLimits, type Late } from '../../support/late-runs.ts';
 const roles = (state: AgentState): string => [...state.messages].map(({ role }) => role[0]).join('');
 const tools = [does('a'), does('b')];
 

@@ -1,13 +1,9 @@
-import { AgentStop, createAgentLoop } from '@holdfast/core';
-import type { Clock } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { AgentStop, createAgentLoop, type Clock } from '@holdfast/core';
+import { manualClock, scriptedDriver, type ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../support/builders.ts';
-import { call, does, HOUR, never, nextStart, observe, told } from '../../support/builders.ts';
+import { call, does, HOUR, never, nextStart, observe, told, type Scenario } from '../../support/builders.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';
-import { answers, timeLimits, watchedClock } from '../../support/late-runs.ts';
-import type { Late } from '../../support/late-runs.ts';
+import { answers, timeLimits, watchedClock, type Late } from '../../support/late-runs.ts';
 const tools = [does('a'), does('b')];
 
 describe('a timer that is late because code blocks it', () => {

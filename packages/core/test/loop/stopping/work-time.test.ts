@@ -1,10 +1,16 @@
-import { AgentState, createAgentLoop, RunAbort } from '@holdfast/core';
-import type { Hook } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { AgentState, createAgentLoop, RunAbort, type Hook } from '@holdfast/core';
+import { manualClock, scriptedDriver, type ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../support/builders.ts';
-import { call, does, driverOf, HOUR, nextStart, observe, told } from '../../support/builders.ts';
+import {
+  call,
+  does,
+  driverOf,
+  HOUR,
+  nextStart,
+  observe,
+  told,
+  type Scenario,
+} from '../../support/builders.ts';
 const tools = [does('a'), does('b')];
 
 describe('time without work does not count', () => {

@@ -8,15 +8,13 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
-} from '@holdfast/core';
-import type {
-  AgentLoopOptions,
-  AgentSession,
-  Hook,
-  JsonValue,
-  RunOptions,
-  Tool,
-  ToolEffect,
+  type AgentLoopOptions,
+  type AgentSession,
+  type Hook,
+  type JsonValue,
+  type RunOptions,
+  type Tool,
+  type ToolEffect,
 } from '@holdfast/core';
 import { withDecision } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';

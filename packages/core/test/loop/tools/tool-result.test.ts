@@ -1,5 +1,4 @@
-import { AgentStop, RunAbort, toolResult } from '@holdfast/core';
-import type { AgentState, Tool } from '@holdfast/core';
+import { AgentStop, RunAbort, toolResult, type AgentState, type Tool } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { call, does, observe, readBack, told } from '../../support/builders.ts';
 import { executionsOf, outcomesIn, resultsOf, used } from '../../support/tool-runs.ts';

@@ -1,5 +1,4 @@
-import { createAgentLoop, toolResult } from '@holdfast/core';
-import type { AgentLoopOptions, Tool } from '@holdfast/core';
+import { createAgentLoop, toolResult, type AgentLoopOptions, type Tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { does } from '../../support/builders.ts';

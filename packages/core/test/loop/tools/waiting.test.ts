@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
-import { AgentState, createAgentLoop, pendingApprovals, subagent, tool, ToolExecution } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  pendingApprovals,
+  subagent,
+  tool,
+  ToolExecution,
+  type AgentLoop,
+  type JsonObject,
+  type ToolCallPart,
+} from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { applyOutcome, ExecutionId, nextAction, StepId, withDecision } from '@holdfast/core/engine';
-import type { AgentLoop, JsonObject, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { expectSound, told } from '../../support/builders.ts';

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
-import { AgentState, createAgentLoop, HoldfastError, pendingApprovals, tool } from '@holdfast/core';
-import type { AgentLoop, Hook, JsonValue, ToolContext, ToolEffect } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import type { StandardSchema } from '@holdfast/core/driver';
+import {
+  AgentState,
+  createAgentLoop,
+  HoldfastError,
+  pendingApprovals,
+  tool,
+  type AgentLoop,
+  type Hook,
+  type JsonValue,
+  type ToolContext,
+  type ToolEffect,
+} from '@holdfast/core';
+import { InferenceResponse, type StandardSchema } from '@holdfast/core/driver';
 import { withDecision } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';

@@ -1,12 +1,26 @@
-import { AgentStop, createAgentLoop, ToolExecution } from '@holdfast/core';
+import {
+  AgentStop,
+  createAgentLoop,
+  ToolExecution,
+  type AgentEvent,
+  type AgentState,
+  type JsonValue,
+  type ToolCallPart,
+} from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { applyOutcome, ExecutionId, StepId } from '@holdfast/core/engine';
-import type { AgentEvent, AgentState, JsonValue, ToolCallPart } from '@holdfast/core';
-import type { StepperOutcome } from '@holdfast/core/engine';
+import { applyOutcome, ExecutionId, StepId, type StepperOutcome } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Scenario } from '../../support/builders.ts';
-import { call, cameTo, deferred, does, expectSound, recorder, told } from '../../support/builders.ts';
+import {
+  call,
+  cameTo,
+  deferred,
+  does,
+  expectSound,
+  recorder,
+  told,
+  type Scenario,
+} from '../../support/builders.ts';
 
 /** Tools of which each ends when the one after it has. */
 function reversed(): NonNullable<Scenario['tools']> {

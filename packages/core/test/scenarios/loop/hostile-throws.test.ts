@@ -1,5 +1,13 @@
-import { AgentBuilder, ExecutionBudget, HoldfastError, tool, toolResult } from '@holdfast/core';
-import type { Clock, Hook, Tool } from '@holdfast/core';
+import {
+  AgentBuilder,
+  ExecutionBudget,
+  HoldfastError,
+  tool,
+  toolResult,
+  type Clock,
+  type Hook,
+  type Tool,
+} from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import {

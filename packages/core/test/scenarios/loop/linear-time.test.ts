@@ -1,12 +1,17 @@
-import { AgentState, consoleObserver, createAgentLoop, structuredOutput, tool } from '@holdfast/core';
-import type { AgentEvent } from '@holdfast/core';
+import {
+  AgentState,
+  consoleObserver,
+  createAgentLoop,
+  structuredOutput,
+  tool,
+  type AgentEvent,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Pump, Work } from '../../../../../tools/config/vitest.growth.ts';
-import { fasterGrowth, repeated } from '../../../../../tools/config/vitest.growth.ts';
+import { fasterGrowth, repeated, type Pump, type Work } from '../../../../../tools/config/vitest.growth.ts';
 import { partialsOf } from '../../../src/agents/partial-output.ts';
-import { checkJsonSchema } from '../../../src/loop/tools/definition/json-schema.ts';
+import { checkJsonSchema } from '../../../src/loop/tools/json-schema.ts';
 
 /** A text of a model, a tool or a document, however long, costs linear time: 1 MB takes at most six times as long as 256 KB. */
 

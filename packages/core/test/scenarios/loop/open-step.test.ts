@@ -10,12 +10,14 @@ import {
   stepsLimit,
   subagent,
   Usage,
+  type AgentLoopOptions,
+  type BudgetLimits,
+  type Hook,
+  type RunOptions,
 } from '@holdfast/core';
-import type { AgentLoopOptions, BudgetLimits, Hook, RunOptions } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
 import { guardsFor } from '@holdfast/core/engine';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, does, expectSound, readBack } from '../../support/builders.ts';
 import { settled } from '../../support/durable-world.ts';

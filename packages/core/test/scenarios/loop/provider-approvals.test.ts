@@ -1,4 +1,3 @@
-import type { AgentSession, Hook, ToolCallPart } from '@holdfast/core';
 import {
   AgentState,
   approve,
@@ -8,11 +7,12 @@ import {
   pendingApprovals,
   sendMessage,
   SessionRuntime,
+  type AgentSession,
+  type Hook,
+  type ToolCallPart,
 } from '@holdfast/core';
-import type { ToolMessage } from '@holdfast/core/driver';
-import { callMarksOf, providerTool, withCallMarks } from '@holdfast/core/driver';
-import type { ScriptedDriver } from '@holdfast/core/testing';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
+import { callMarksOf, providerTool, withCallMarks, type ToolMessage } from '@holdfast/core/driver';
+import { manualClock, scriptedDriver, type ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 
 /** Calls that a provider runs after a person has approved them. */

@@ -1,8 +1,12 @@
-import { AgentState, createAgentLoop, ToolExecution } from '@holdfast/core';
+import {
+  AgentState,
+  createAgentLoop,
+  ToolExecution,
+  type AgentEvent,
+  type ToolCallPart,
+} from '@holdfast/core';
 import { applyOutcome, nextAction, ExecutionId, StepId, newStepMessageIds } from '@holdfast/core/engine';
-import type { AgentEvent, ToolCallPart } from '@holdfast/core';
-import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
-import { InferenceResponse } from '@holdfast/core/driver';
+import { InferenceResponse, type Driver, type InferenceResponseInit } from '@holdfast/core/driver';
 import { steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { cameTo, does, driverOf, expectPaired, expectSound, observe, told } from '../../support/builders.ts';

@@ -5,16 +5,17 @@ import {
   createAgentLoop,
   HoldfastError,
   tool,
+  type AgentLoopOptions,
+  type BudgetLimits,
+  type Clock,
+  type Hook,
+  type ToolCallPart,
 } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import type { AgentLoopOptions, BudgetLimits, Clock, Hook, ToolCallPart } from '@holdfast/core';
-import type { InferenceResponseInit } from '@holdfast/core/driver';
+import { InferenceResponse, type InferenceResponseInit } from '@holdfast/core/driver';
 import type { AgentEventType, HookPoint } from '@holdfast/core/engine';
-import { manualClock, steppedClock } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, steppedClock, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Scenario } from '../../support/builders.ts';
 import {
   call,
   deferred,
@@ -25,6 +26,7 @@ import {
   POINTS,
   scriptedLoop,
   told,
+  type Scenario,
 } from '../../support/builders.ts';
 
 // What is seen of a run, in the words of section 5: hooks by name, events with a plus.

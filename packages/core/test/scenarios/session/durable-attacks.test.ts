@@ -1,5 +1,10 @@
-import { MemorySessionStore, sendMessage, StoreUnavailableError } from '@holdfast/core';
-import type { AgentSession, AgentState } from '@holdfast/core';
+import {
+  MemorySessionStore,
+  sendMessage,
+  StoreUnavailableError,
+  type AgentSession,
+  type AgentState,
+} from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { call, definition, diesInTool, settled, takeOver, world } from '../../support/durable-world.ts';

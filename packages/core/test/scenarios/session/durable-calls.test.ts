@@ -7,10 +7,12 @@ import {
   sendMessage,
   subagent,
   tool,
+  type AgentEvent,
+  type AgentSession,
+  type Hook,
+  type SessionRuntime,
 } from '@holdfast/core';
-import type { AgentEvent, AgentSession, Hook, SessionRuntime } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { does, expectPaired, expectSound } from '../../support/builders.ts';
 import { call, definition, diesInTool, outcomes, takeOver, world } from '../../support/durable-world.ts';

@@ -1,5 +1,4 @@
-import { createAgentLoop, subagent, tool } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { createAgentLoop, subagent, tool, type AgentState } from '@holdfast/core';
 import type { Checkpoint } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -7,12 +7,16 @@ import {
   subagent,
   textOf,
   tool,
+  type AgentLoop,
+  type Hook,
+  type JsonValue,
+  type Message,
+  type Tool,
+  type ToolContext,
+  type ToolEffect,
 } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import { withDecision } from '@holdfast/core/engine';
-import type { AgentLoop, Hook, JsonValue, Message, Tool, ToolContext, ToolEffect } from '@holdfast/core';
-import type { Driver } from '@holdfast/core/driver';
-import type { Checkpoint } from '@holdfast/core/engine';
+import { InferenceResponse, type Driver } from '@holdfast/core/driver';
+import { withDecision, type Checkpoint } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';

@@ -7,9 +7,9 @@ import {
   RunAbort,
   sendMessage,
   textOf,
+  type AgentSession,
 } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
-import type { AgentSession } from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

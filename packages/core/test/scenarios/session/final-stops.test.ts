@@ -7,10 +7,11 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type AgentSession,
+  type Hook,
+  type SessionHooks,
 } from '@holdfast/core';
-import type { AgentSession, Hook, SessionHooks } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 

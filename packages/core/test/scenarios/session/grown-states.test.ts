@@ -9,22 +9,29 @@ import {
   selectedSections,
   systemMessage,
   ToolExecution,
+  type Clock,
+  type ErrorRecord,
+  type FinishReason,
+  type Instant,
+  type Message,
+  type MessageCompiler,
+  type Messages,
+  type ToolOutcome,
 } from '@holdfast/core';
-import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
+import {
+  InferenceResponse,
+  toolMessage,
+  type AssistantMessage,
+  type AssistantPart,
+} from '@holdfast/core/driver';
 import { applyOutcome, ExecutionId, newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
-import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
-import type {
-  Clock,
-  ErrorRecord,
-  FinishReason,
-  Instant,
-  Message,
-  MessageCompiler,
-  Messages,
-  ToolOutcome,
-} from '@holdfast/core';
-import type { AssistantMessage, AssistantPart } from '@holdfast/core/driver';
-import type { SavePlan, SessionContent } from '@holdfast/core/store';
+import {
+  applySavePlan,
+  planSave,
+  restoreSession,
+  type SavePlan,
+  type SessionContent,
+} from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';

@@ -14,8 +14,9 @@ import {
   SessionRuntime,
   tool,
   writeMetadata,
+  type AgentSession,
+  type SessionAction,
 } from '@holdfast/core';
-import type { AgentSession, SessionAction } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import type { ExecutionSummary, KeptRevision, SessionTotals } from '@holdfast/core/store';
 import { manualClock, steppedClock } from '@holdfast/core/testing';

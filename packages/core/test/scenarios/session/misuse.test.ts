@@ -4,8 +4,8 @@ import {
   MemorySessionStore,
   sendMessage,
   SessionRuntime,
+  type SessionAction,
 } from '@holdfast/core';
-import type { SessionAction } from '@holdfast/core';
 import { manualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, definition, world } from '../../support/durable-world.ts';

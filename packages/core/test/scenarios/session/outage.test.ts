@@ -1,6 +1,5 @@
 import { createAgentLoop, InProcessEngine, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
-import { DriverError } from '@holdfast/core/driver';
-import type { Driver } from '@holdfast/core/driver';
+import { DriverError, type Driver } from '@holdfast/core/driver';
 import { manualClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { settled } from '../../support/durable-world.ts';

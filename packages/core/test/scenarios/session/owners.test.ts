@@ -8,12 +8,12 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type Hook,
+  type SessionRuntimeOptions,
 } from '@holdfast/core';
-import type { Hook, SessionRuntimeOptions } from '@holdfast/core';
 import { MemorySessionChannel, SessionWatcher } from '@holdfast/core/channel';
 import { SessionId } from '@holdfast/core/engine';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { SessionBackend } from '@holdfast/core/store';
+import { BackedSessionStore, type SessionBackend } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

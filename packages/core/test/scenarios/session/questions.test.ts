@@ -9,11 +9,13 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type AgentSession,
+  type SessionEvent,
+  type SessionRuntimeOptions,
+  type Tool,
 } from '@holdfast/core';
-import type { AgentSession, SessionEvent, SessionRuntimeOptions, Tool } from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deferred } from '../../support/builders.ts';

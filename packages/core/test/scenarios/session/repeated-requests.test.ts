@@ -8,10 +8,14 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  type AgentLoop,
+  type Clock,
+  type JsonObject,
+  type SessionEvent,
+  type Tool,
+  type ToolExecution,
 } from '@holdfast/core';
-import type { AgentLoop, Clock, JsonObject, SessionEvent, Tool, ToolExecution } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { definition, outcomes, takeOver } from '../../support/durable-world.ts';
 

@@ -9,10 +9,11 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  type AgentSession,
+  type BudgetLimits,
+  type Tool,
 } from '@holdfast/core';
-import type { AgentSession, BudgetLimits, Tool } from '@holdfast/core';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
-import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { call, does, nextStart } from '../../support/builders.ts';
 

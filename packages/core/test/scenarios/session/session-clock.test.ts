@@ -12,8 +12,8 @@ import {
   sendMessage,
   SessionRuntime,
   writeMetadata,
+  type SessionAction,
 } from '@holdfast/core';
-import type { SessionAction } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { does, driverOf } from '../../support/builders.ts';

@@ -1,5 +1,13 @@
-import { approve, consoleObserver, createAgentLoop, sendMessage, subagent, textOf } from '@holdfast/core';
-import type { AgentEvent, AgentEventListener } from '@holdfast/core';
+import {
+  approve,
+  consoleObserver,
+  createAgentLoop,
+  sendMessage,
+  subagent,
+  textOf,
+  type AgentEvent,
+  type AgentEventListener,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';

@@ -6,8 +6,8 @@ import {
   MemorySessionStore,
   sendMessage,
   SessionRuntime,
+  type SessionStore,
 } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
 import { MemorySessionChannel, SessionWatcher } from '@holdfast/core/channel';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { SessionClaim } from '@holdfast/core/store';

@@ -10,12 +10,12 @@ import {
   SessionRuntime,
   textOf,
   writeMetadata,
+  type AgentSession,
+  type SessionStore,
 } from '@holdfast/core';
 import { BackedSessionStore } from '@holdfast/core/store';
-import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { InferenceRequest } from '@holdfast/core/driver';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';

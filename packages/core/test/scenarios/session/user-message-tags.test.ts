@@ -1,5 +1,13 @@
-import { AgentSession, sendMessage, subagent, createAgentLoop, textOf, userMessage } from '@holdfast/core';
-import type { AgentState, Message } from '@holdfast/core';
+import {
+  AgentSession,
+  sendMessage,
+  subagent,
+  createAgentLoop,
+  textOf,
+  userMessage,
+  type AgentState,
+  type Message,
+} from '@holdfast/core';
 import { executionIdOf, isTrace } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

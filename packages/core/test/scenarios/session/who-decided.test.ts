@@ -7,8 +7,10 @@ import {
   pendingQuestions,
   sendMessage,
   tool,
+  type AgentSession,
+  type SessionAction,
+  type ToolExecution,
 } from '@holdfast/core';
-import type { AgentSession, SessionAction, ToolExecution } from '@holdfast/core';
 import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AgentState, AgentStep, StateFormatError, ToolExecution, userMessage } from '@holdfast/core';
+import {
+  AgentState,
+  AgentStep,
+  StateFormatError,
+  ToolExecution,
+  userMessage,
+  type ExecutionStatus,
+} from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { isTerminal, snapshotVersion, stopSignal } from '@holdfast/core/engine';
-import type { ExecutionStatus } from '@holdfast/core';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import {
   expectDeeplyFrozen,

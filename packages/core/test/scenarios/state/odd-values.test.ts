@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import { AgentState, AgentStep, assistantMessage, ToolExecution, userMessage } from '@holdfast/core';
-import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
+import {
+  AgentState,
+  AgentStep,
+  assistantMessage,
+  ToolExecution,
+  userMessage,
+  type JsonValue,
+  type Message,
+  type ToolCallPart,
+  type ToolOutcome,
+} from '@holdfast/core';
+import { InferenceResponse, List, toolMessage, type AssistantPart } from '@holdfast/core/driver';
 import { applyOutcome, stopSignal, newStepMessageIds } from '@holdfast/core/engine';
-import type { JsonValue, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
-import type { AssistantPart } from '@holdfast/core/driver';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T, storeOf } from '../../support/arbitraries.ts';
 

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AgentState, AgentStep } from '@holdfast/core';
-import { AgentContext, ExecutionState, isTerminal, Metadata, StepExecution } from '@holdfast/core/engine';
-import type { ToolOutcomeType } from '@holdfast/core/engine';
+import {
+  AgentContext,
+  ExecutionState,
+  isTerminal,
+  Metadata,
+  StepExecution,
+  type ToolOutcomeType,
+} from '@holdfast/core/engine';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import {
   expectDeeplyFrozen,

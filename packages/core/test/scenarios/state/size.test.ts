@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { AgentState, ToolExecution, userMessage } from '@holdfast/core';
+import { AgentState, ToolExecution, userMessage, type Messages } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
 import { applyOutcome, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
-import type { Messages } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 

@@ -9,13 +9,21 @@ import {
   resume,
   sendMessage,
   tool,
+  type AgentSession,
+  type SessionRuntime,
 } from '@holdfast/core';
-import type { AgentSession, SessionRuntime } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { call, definition, outcomes, settled, untilAborted, world } from '../../support/durable-world.ts';
-import type { World } from '../../support/durable-world.ts';
+import {
+  call,
+  definition,
+  outcomes,
+  settled,
+  untilAborted,
+  world,
+  type World,
+} from '../../support/durable-world.ts';
 
 const ask = tool({ name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } });
 const ending = ({ state }: AgentSession): unknown[] => [

@@ -8,13 +8,19 @@ import {
   SessionRuntime,
   textOf,
   tool,
+  type AgentSession,
+  type AgentState,
+  type Message,
 } from '@holdfast/core';
-import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
-import type { AgentSession, AgentState, Message } from '@holdfast/core';
+import {
+  applySavePlan,
+  planSave,
+  restoreSession,
+  type SessionContent,
+  type SavePlan,
+} from '@holdfast/core/store';
 import type { ToolResultPart } from '@holdfast/core/driver';
-import type { SessionContent, SavePlan } from '@holdfast/core/store';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedDriver } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { expectPaired } from '../../support/builders.ts';
 

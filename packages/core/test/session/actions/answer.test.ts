@@ -7,11 +7,15 @@ import {
   subagent,
   tool,
   ToolExecution,
+  type AgentEvent,
+  type AgentLoop,
+  type AgentLoopOptions,
+  type AgentStep,
+  type JsonValue,
+  type Tool,
 } from '@holdfast/core';
-import type { AgentEvent, AgentLoop, AgentLoopOptions, AgentStep, JsonValue, Tool } from '@holdfast/core';
 import { nextAction, withAnswer } from '@holdfast/core/engine';
-import { manualClock, scriptedDriver, toolContext } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, toolContext, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { expectPaired, expectSound, told } from '../../support/builders.ts';

@@ -10,8 +10,8 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  type AgentLoop,
 } from '@holdfast/core';
-import type { AgentLoop } from '@holdfast/core';
 import { withDecision } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -9,10 +9,9 @@ import {
   SessionRuntime,
   textOf,
   tool,
+  type AgentSession,
 } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { call, expectSound, nextStart } from '../../support/builders.ts';
 

@@ -5,8 +5,8 @@ import {
   sendMessage,
   SessionRuntime,
   textOf,
+  type AgentSession,
 } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { does, expectPaired, expectSound } from '../../support/builders.ts';

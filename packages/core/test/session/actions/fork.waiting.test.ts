@@ -10,8 +10,8 @@ import {
   SessionRuntime,
   tool,
   writeMetadata,
+  type SessionAction,
 } from '@holdfast/core';
-import type { SessionAction } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -9,13 +9,23 @@ import {
   textOf,
   tool,
   userMessage,
+  type AgentSession,
+  type Message,
+  type SessionAction,
+  type SessionRuntime,
 } from '@holdfast/core';
-import type { AgentSession, Message, SessionAction, SessionRuntime } from '@holdfast/core';
 import { executionIdOf } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 import { expectSound } from '../../support/builders.ts';
-import { call, definition, diesInTool, takeOver, world } from '../../support/durable-world.ts';
-import type { Init, World } from '../../support/durable-world.ts';
+import {
+  call,
+  definition,
+  diesInTool,
+  takeOver,
+  world,
+  type Init,
+  type World,
+} from '../../support/durable-world.ts';
 
 const ask = tool({ name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } });
 const texts = ({ state }: AgentSession): string[] =>

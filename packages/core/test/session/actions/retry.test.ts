@@ -5,12 +5,11 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type AgentLoopOptions,
 } from '@holdfast/core';
-import type { AgentLoopOptions } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
 
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 
 const wrongKey = new DriverError('authentication', 'The key is not valid.');

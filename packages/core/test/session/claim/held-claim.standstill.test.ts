@@ -5,13 +5,12 @@ import {
   SessionRuntime,
   StoreUnavailableError,
   tool,
+  type SessionEvent,
 } from '@holdfast/core';
-import type { SessionEvent } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
 import type { AdvanceResult } from '@holdfast/core/engine';
 import type { RenewedClaim } from '@holdfast/core/store';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 import { settled } from '../../support/durable-world.ts';

@@ -1,8 +1,6 @@
-import { MemorySessionStore, sendMessage, StoreUnavailableError } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
+import { MemorySessionStore, sendMessage, StoreUnavailableError, type AgentSession } from '@holdfast/core';
 import type { RenewedClaim } from '@holdfast/core/store';
-import { manualClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 import { call, definition, settled, world } from '../../support/durable-world.ts';

@@ -1,11 +1,8 @@
-import { cancel, InboxFullError, MemorySessionStore, sendMessage } from '@holdfast/core';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { SessionRuntime } from '@holdfast/core';
-import type { StoreOptions } from '@holdfast/core/store';
+import { cancel, InboxFullError, MemorySessionStore, sendMessage, type SessionRuntime } from '@holdfast/core';
+import { BackedSessionStore, type StoreOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { call, definition, settled, userTexts, world } from '../../support/durable-world.ts';
-import type { World } from '../../support/durable-world.ts';
+import { call, definition, settled, userTexts, world, type World } from '../../support/durable-world.ts';
 import { WatchedBackend } from '../../support/watched-backend.ts';
 
 const enqueueAll = async (runtime: SessionRuntime, sessionId: string, texts: readonly string[]) => {

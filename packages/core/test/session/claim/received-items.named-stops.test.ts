@@ -1,5 +1,4 @@
-import { sendMessage } from '@holdfast/core';
-import type { SessionEvent } from '@holdfast/core';
+import { sendMessage, type SessionEvent } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 import { call, definition, settled, untilAborted, world } from '../../support/durable-world.ts';

@@ -1,5 +1,11 @@
-import { changeStatus, MemorySessionStore, RunAbort, sendMessage, SessionBusyError } from '@holdfast/core';
-import type { AgentSession } from '@holdfast/core';
+import {
+  changeStatus,
+  MemorySessionStore,
+  RunAbort,
+  sendMessage,
+  SessionBusyError,
+  type AgentSession,
+} from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';

@@ -4,13 +4,20 @@ import {
   RunAbort,
   sendMessage,
   StoreUnavailableError,
+  type AgentSession,
+  type SessionRuntimeOptions,
 } from '@holdfast/core';
-import type { AgentSession, SessionRuntimeOptions } from '@holdfast/core';
-import { StoreThrottledError } from '@holdfast/core/store';
-import type { SaveOptions } from '@holdfast/core/store';
+import { StoreThrottledError, type SaveOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
-import { call, definition, outcomes, settled, takeOver, world } from '../../support/durable-world.ts';
-import type { World } from '../../support/durable-world.ts';
+import {
+  call,
+  definition,
+  outcomes,
+  settled,
+  takeOver,
+  world,
+  type World,
+} from '../../support/durable-world.ts';
 
 const LEASE = 30_000;
 /** When the session is created, and its call returns. */

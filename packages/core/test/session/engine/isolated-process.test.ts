@@ -1,6 +1,5 @@
 import { RunAbort } from '@holdfast/core';
-import { IsolatedProcess, serveIsolated } from '@holdfast/core/engine';
-import type { IsolatedProcessOptions } from '@holdfast/core/engine';
+import { IsolatedProcess, serveIsolated, type IsolatedProcessOptions } from '@holdfast/core/engine';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';

@@ -1,6 +1,5 @@
 import { AgentSession, userMessage } from '@holdfast/core';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { ItemRange, StoredItem } from '@holdfast/core/store';
+import { BackedSessionStore, type ItemRange, type StoredItem } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
 

@@ -1,6 +1,5 @@
-import type { InboxItem, ItemRange, StoredItem } from '@holdfast/core/store';
+import { BackedSessionStore, type InboxItem, type ItemRange, type StoredItem } from '@holdfast/core/store';
 import { AgentSession } from '@holdfast/core';
-import { BackedSessionStore } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { WatchedBackend } from '../../support/watched-backend.ts';
 

@@ -1,6 +1,5 @@
 import { AgentSession, MemorySessionStore, MessageStore } from '@holdfast/core';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { SessionBackend } from '@holdfast/core/store';
+import { BackedSessionStore, type SessionBackend } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
 import { knownSize } from '../../../src/session/store/content/save-plan.ts';

@@ -1,6 +1,5 @@
 import { AgentSession } from '@holdfast/core';
-import { BackedSessionStore } from '@holdfast/core/store';
-import type { StoredItem } from '@holdfast/core/store';
+import { BackedSessionStore, type StoredItem } from '@holdfast/core/store';
 import { manualClock, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';

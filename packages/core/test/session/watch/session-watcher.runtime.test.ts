@@ -6,10 +6,10 @@ import {
   sendMessage,
   SessionRuntime,
   tool,
+  type SessionRuntimeOptions,
+  type Tool,
 } from '@holdfast/core';
-import type { SessionRuntimeOptions, Tool } from '@holdfast/core';
-import { MemorySessionChannel, SessionWatcher } from '@holdfast/core/channel';
-import type { SessionView } from '@holdfast/core/channel';
+import { MemorySessionChannel, SessionWatcher, type SessionView } from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';

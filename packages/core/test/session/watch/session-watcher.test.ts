@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { AgentSession, AgentState, MemorySessionStore } from '@holdfast/core';
-import type { AgentEvent } from '@holdfast/core';
-import { SessionWatcher } from '@holdfast/core/channel';
-import type { SessionView } from '@holdfast/core/channel';
+import { AgentSession, AgentState, MemorySessionStore, type AgentEvent } from '@holdfast/core';
+import { SessionWatcher, type SessionView } from '@holdfast/core/channel';
 import type { ClaimedSession } from '@holdfast/core/store';
 import { ExecutionId } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
@@ -12,10 +10,8 @@ import { test } from 'vitest';
 import { expectedResponse } from '../../../src/channel/partial-response.ts';
 import { SessionPublisher } from '../../../src/channel/session-publisher.ts';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
-import type { Move } from '../../support/arbitraries.ts';
-import { anyMove, applyMove, busyHistories, START } from '../../support/arbitraries.ts';
-import { FaultyChannel } from '../../support/faulty-channel.ts';
-import type { Fate } from '../../support/faulty-channel.ts';
+import { anyMove, applyMove, busyHistories, START, type Move } from '../../support/arbitraries.ts';
+import { FaultyChannel, type Fate } from '../../support/faulty-channel.ts';
 
 /** An event in the work on a session, by its worker or an earlier one. */
 type Turn =

@@ -13,10 +13,12 @@ import {
   SessionRuntime,
   subagent,
   toolFor,
+  type AgentLoop,
+  type AgentSession,
+  type SessionEvent,
+  type SessionInfo,
 } from '@holdfast/core';
-import type { AgentLoop, AgentSession, SessionEvent, SessionInfo } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call } from '../../support/builders.ts';
 

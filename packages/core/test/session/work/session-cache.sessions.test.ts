@@ -7,11 +7,12 @@ import {
   textOf,
   userMessage,
   writeMetadata,
+  type SessionHooks,
+  type SessionRuntimeOptions,
+  type SessionStore,
 } from '@holdfast/core';
 import { BackedSessionStore } from '@holdfast/core/store';
-import type { SessionHooks, SessionRuntimeOptions, SessionStore } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { WatchedBackend } from '../../support/watched-backend.ts';
 

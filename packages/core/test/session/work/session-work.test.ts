@@ -10,11 +10,12 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  type Hook,
+  type Tool,
+  type Waiting,
 } from '@holdfast/core';
 import { SessionId } from '@holdfast/core/engine';
-import type { Hook, Tool, Waiting } from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, type ManualClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import { AgentState, AgentStep, userMessage } from '@holdfast/core';
+import { AgentState, AgentStep, userMessage, type Message } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
-import type { Message } from '@holdfast/core';
 import { START as T, storeOf } from '../../support/arbitraries.ts';
 
 // What a step was shown is stored as the place where it stands, and as the step before with what came after it.

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { AgentState, AgentStep, ToolExecution, userMessage } from '@holdfast/core';
+import { AgentState, AgentStep, ToolExecution, userMessage, type ToolCallPart } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
-import { StepId, ToolExecutionId } from '@holdfast/core/engine';
-import type { ToolCallPart } from '@holdfast/core';
-import type { ExecutionState, StepExecution } from '@holdfast/core/engine';
+import { StepId, ToolExecutionId, type ExecutionState, type StepExecution } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 

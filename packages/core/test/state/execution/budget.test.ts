@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { ExecutionBudget } from '@holdfast/core';
-import type { BudgetLimits } from '@holdfast/core';
+import { ExecutionBudget, type BudgetLimits } from '@holdfast/core';
 import { expectDeeplyFrozen, START as T } from '../../support/arbitraries.ts';
 import { throughText } from '../../support/step-parts.ts';
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { AgentStep, assistantMessage, ToolExecution, userMessage } from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core/driver';
-import type { ToolCallPart, ToolOutcome } from '@holdfast/core';
-import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
+import {
+  AgentStep,
+  assistantMessage,
+  ToolExecution,
+  userMessage,
+  type ToolCallPart,
+  type ToolOutcome,
+} from '@holdfast/core';
+import { InferenceResponse, List, type AssistantPart, type ToolOutput } from '@holdfast/core/driver';
 import { START as T } from '../../support/arbitraries.ts';
 import { addCall, endedBy, someError, throughText } from '../../support/step-parts.ts';
 

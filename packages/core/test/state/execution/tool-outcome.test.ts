@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AgentStep, ToolExecution } from '@holdfast/core';
+import { AgentStep, ToolExecution, type ToolOutcome } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { OUTCOME_RULES } from '@holdfast/core/engine';
-import type { ToolOutcome } from '@holdfast/core';
-import type { ToolOutcomeType } from '@holdfast/core/engine';
+import { OUTCOME_RULES, type ToolOutcomeType } from '@holdfast/core/engine';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { expectDeeplyFrozen, outcomes, START as T } from '../../support/arbitraries.ts';
 import { addCall, endedBy, throughText } from '../../support/step-parts.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Usage } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
-import type { AssistantPart, InferenceResponseInit } from '@holdfast/core/driver';
+import { InferenceResponse, type AssistantPart, type InferenceResponseInit } from '@holdfast/core/driver';
 import { expectDeeplyFrozen } from '../../support/arbitraries.ts';
 
 const call = (toolCallId: string, input = {}): AssistantPart => ({

@@ -1,10 +1,7 @@
-import { AgentSession, AgentState } from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core/driver';
+import { AgentSession, AgentState, type LlmConfig, type AgentStep } from '@holdfast/core';
+import { InferenceResponse, List, type EffectiveRequest } from '@holdfast/core/driver';
 import { applyOutcome, newStepMessageIds, StepId } from '@holdfast/core/engine';
-import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
-import type { LlmConfig, AgentStep } from '@holdfast/core';
-import type { EffectiveRequest } from '@holdfast/core/driver';
-import type { SessionContent } from '@holdfast/core/store';
+import { applySavePlan, planSave, restoreSession, type SessionContent } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AgentState, HoldfastError, invalidArgument } from '@holdfast/core';
-import type { ErrorRecord } from '@holdfast/core';
+import { AgentState, HoldfastError, invalidArgument, type ErrorRecord } from '@holdfast/core';
 import { expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 
 const begun = AgentState.empty({ at: T }).withExecutionStatus('inProgress', T);

@@ -1,8 +1,7 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { isObject } from '../../chunks/is-same-value.ts';
-import { dataPartsMetadata, DATA_PARTS, isDataPart } from '../../messages/data-parts.ts';
-import type { DataPart } from '../../messages/data-parts.ts';
+import { dataPartsMetadata, DATA_PARTS, isDataPart, type DataPart } from '../../messages/data-parts.ts';
 import { ChatRequestError } from '../chat-error.ts';
 import { requireSmall } from './size.ts';
 

@@ -1,11 +1,9 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { HoldfastChatTransport } from '@holdfast/ui-ai-sdk/transport';
-import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { describe, expect, test } from 'vitest';
 import { messageBody } from '../../support/chat-requests.ts';
 import { chatWorld } from '../../support/chat-world.ts';

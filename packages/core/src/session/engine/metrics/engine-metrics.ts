@@ -1,7 +1,6 @@
-import type { Clock, Instant } from '../../../clock.ts';
-import { secondsBetween } from '../../../clock.ts';
+import { secondsBetween, type Clock, type Instant } from '../../../clock.ts';
 import type { AdvanceOutcome, AdvanceResult } from '../engine.ts';
-import type { FollowUp, LockedSession } from '../queue/wake-up-queue.ts';
+import type { FollowUp, LockedSession } from '../wake-up-queue.ts';
 
 /** How long sessions waited, from the instant when they were due to the start of the work. */
 export interface WaitMetrics {

@@ -1,8 +1,7 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
-import type { Instant } from '../../../clock.ts';
-import { secondsBetween, systemClock } from '../../../clock.ts';
+import { secondsBetween, systemClock, type Instant } from '../../../clock.ts';
 import { invalidArgument } from '../../../errors.ts';
-import type { LaneBacklog } from '../queue/wake-up-queue.ts';
+import type { LaneBacklog } from '../wake-up-queue.ts';
 import type { EngineMetrics, LaneMetrics } from './engine-metrics.ts';
 
 /** Labels of metrics, by name. */

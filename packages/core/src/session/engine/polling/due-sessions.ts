@@ -1,6 +1,5 @@
 import type { SessionChannel } from '../../../channel/session-channel.ts';
-import type { Clock, Instant } from '../../../clock.ts';
-import { callAfter, newId } from '../../../clock.ts';
+import { callAfter, newId, type Clock, type Instant } from '../../../clock.ts';
 import { jitterOf } from '../../../jitter.ts';
 import type { DueSession, SessionStore } from '../../session-store.ts';
 import { KnownSchedules } from './known-schedules.ts';
@@ -10,7 +9,7 @@ import { MemoryWakeUps } from '../queue/memory-wake-ups.ts';
 import { NextInstants } from './next-instants.ts';
 import { takeSession } from '../sweep.ts';
 import { UnreadablePauses } from '../unreadable-pauses.ts';
-import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '../queue/wake-up-queue.ts';
+import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
 
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
 type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };

@@ -1,12 +1,10 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
 import type { SessionChannel } from '../../../channel/session-channel.ts';
-import type { Clock } from '../../../clock.ts';
-import { systemClock } from '../../../clock.ts';
+import { systemClock, type Clock } from '../../../clock.ts';
 import type { SessionStore } from '../../session-store.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
-import type { GroupConcurrency } from '../queue/group-limits.ts';
-import { GROUP_CONCURRENCY, groupLimits } from '../queue/group-limits.ts';
+import { GROUP_CONCURRENCY, groupLimits, type GroupConcurrency } from '../queue/group-limits.ts';
 import type { LaneLimits } from '../queue/lane-turns.ts';
 import { checkLanes } from '../queue/lane-limits.ts';
 import { QueueEngine } from '../queue/queue-engine.ts';

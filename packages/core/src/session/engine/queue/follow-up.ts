@@ -1,6 +1,6 @@
 import type { Instant } from '../../../clock.ts';
 import type { AdvanceResult, Schedule } from '../engine.ts';
-import type { FollowUp, LockedSession, WakeUp } from './wake-up-queue.ts';
+import type { FollowUp, LockedSession, WakeUp } from '../wake-up-queue.ts';
 
 /** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
 const LOST_PAUSE = 1_000;

@@ -1,5 +1,4 @@
-import { checkArgument, mustBe } from '../../../arguments.ts';
-import type { ArgumentCheck } from '../../../arguments.ts';
+import { checkArgument, mustBe, type ArgumentCheck } from '../../../arguments.ts';
 
 /**
  * How many sessions of one group are worked on at the same time, over all lanes: the same number for each group, or a

@@ -1,6 +1,5 @@
-import type { Clock } from '../../../clock.ts';
-import { callAfter } from '../../../clock.ts';
-import type { LockedSession, WakeUpQueue } from './wake-up-queue.ts';
+import { callAfter, type Clock } from '../../../clock.ts';
+import type { LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
 
 interface RenewalParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;

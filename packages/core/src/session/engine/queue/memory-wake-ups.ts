@@ -1,10 +1,8 @@
-import type { Clock, Instant } from '../../../clock.ts';
-import { callAfter } from '../../../clock.ts';
+import { callAfter, type Clock, type Instant } from '../../../clock.ts';
 import type { Schedule } from '../engine.ts';
 import type { GroupLimits } from './group-limits.ts';
-import type { LaneLimits } from './lane-turns.ts';
-import { LaneTurns } from './lane-turns.ts';
-import type { FollowUp, LaneBacklog, LockedSession, WakeUp, WakeUpQueue } from './wake-up-queue.ts';
+import { LaneTurns, type LaneLimits } from './lane-turns.ts';
+import type { FollowUp, LaneBacklog, LockedSession, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
 
 /** A session that waits for its turn. */
 interface Waiting {

@@ -1,15 +1,12 @@
-import { checkArgument, mustBe, optionsCheck } from '../../../arguments.ts';
-import type { OptionsCheck } from '../../../arguments.ts';
-import type { Clock } from '../../../clock.ts';
-import { systemClock } from '../../../clock.ts';
+import { checkArgument, mustBe, optionsCheck, type OptionsCheck } from '../../../arguments.ts';
+import { systemClock, type Clock } from '../../../clock.ts';
 import { invalidArgument } from '../../../errors.ts';
-import { checkSessionId } from '../../store/store-arguments.ts';
+import { checkSessionId } from '../../store/backend/store-arguments.ts';
 import type { Advance, EngineWorker, ExecutionEngine, ServeOptions, WakeOptions } from '../engine.ts';
 import { ADVICE_OF_ENGINES, INSTANT, SCHEDULE } from '../advance-check.ts';
-import { EngineMeter } from '../metrics/engine-metrics.ts';
-import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { EngineMeter, type EngineMetrics } from '../metrics/engine-metrics.ts';
 import { QueueWorker } from './queue-worker.ts';
-import type { LaneBacklog, LockedSession, WakeUpQueue } from './wake-up-queue.ts';
+import type { LaneBacklog, LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
 
 /** The options of `QueueEngine`. */
 export interface QueueEngineOptions {

@@ -1,7 +1,6 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
-import type { Clock } from '../../../clock.ts';
-import { nextTurn, pause } from '../../../clock.ts';
-import { announceTo } from '../../../loop/events.ts';
+import { nextTurn, pause, type Clock } from '../../../clock.ts';
+import { announceTo } from '../../../loop/steps/events.ts';
 import { RunAbort } from '../../../loop/stopping/abort.ts';
 import { checkResult } from '../advance-check.ts';
 import type { Advance, AdvanceOptions, AdvanceResult, EngineWorker } from '../engine.ts';
@@ -9,7 +8,7 @@ import type { EngineMeter } from '../metrics/engine-metrics.ts';
 import { followUpOf } from './follow-up.ts';
 import { LockRenewal } from './lock-renewal.ts';
 import { SuspectTurns } from './suspect-turns.ts';
-import type { LockedSession, WakeUpQueue } from './wake-up-queue.ts';
+import type { LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
 
 /** The parts of a worker. */
 interface WorkerParts<Lock extends LockedSession> {

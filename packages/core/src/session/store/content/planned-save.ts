@@ -1,7 +1,6 @@
 import type { AgentSession } from '../../session.ts';
 import { planSave } from './save-plan.ts';
-import type { SavePlan } from './session-content.ts';
-import { fingerprint } from './session-content.ts';
+import { fingerprint, type SavePlan } from './session-content.ts';
 
 /** A save that is planned once for all its attempts. */
 export interface PlannedSave {

@@ -1,5 +1,4 @@
-import { compact, isJsonObject } from '../../../json.ts';
-import type { JsonObject, JsonValue } from '../../../json.ts';
+import { compact, isJsonObject, type JsonObject, type JsonValue } from '../../../json.ts';
 import { List } from '../../../state/values/list.ts';
 import { isGrownStore, MessageRefWriter } from '../../../state/documents/message-refs.ts';
 import { writeAgentStateWith } from '../../../state/documents/agent-state-document.ts';
@@ -10,10 +9,16 @@ import {
   writeFinishedSteps,
 } from '../../../state/documents/execution-document.ts';
 import type { Message, Messages } from '../../../state/messages/messages.ts';
-import { Metadata } from '../../../state/metadata.ts';
+import { Metadata } from '../../../state/values/metadata.ts';
 import { AgentSession, writeSession } from '../../session.ts';
-import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
-import { parsePart, unreadablePart } from './session-content.ts';
+import {
+  parsePart,
+  unreadablePart,
+  type ContentParts,
+  type SessionContent,
+  type SavePlan,
+  type ListChange,
+} from './session-content.ts';
 import type { SessionInfo } from '../../session-info.ts';
 
 /** The saved parts of a session, for the next save. */

@@ -1,6 +1,5 @@
 import { describeValue, StateFormatError } from '../../../errors.ts';
-import type { JsonValue } from '../../../json.ts';
-import { roundedInteger } from '../../../json.ts';
+import { roundedInteger, type JsonValue } from '../../../json.ts';
 
 /** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
 export interface SessionContent {

@@ -12,8 +12,13 @@ import type {
   RenewOptions,
   SessionClaim,
 } from '../../session-claim.ts';
-import type { ClaimedRecord, SessionRecord } from './session-record.ts';
-import { laterBy, nextRecord, withActivity } from './session-record.ts';
+import {
+  laterBy,
+  nextRecord,
+  withActivity,
+  type ClaimedRecord,
+  type SessionRecord,
+} from './session-record.ts';
 
 /**
  * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker

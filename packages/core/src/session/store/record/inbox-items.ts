@@ -1,7 +1,6 @@
 import { describeValue, StateFormatError } from '../../../errors.ts';
 import type { Instant } from '../../../clock.ts';
-import type { JsonValue } from '../../../json.ts';
-import { isJsonObject } from '../../../json.ts';
+import { isJsonObject, type JsonValue } from '../../../json.ts';
 import { parsedText, unreadablePart } from '../content/session-content.ts';
 import type { InboxItem, UnreadableItem } from '../../session-claim.ts';
 

@@ -1,5 +1,4 @@
-import type { InboxCursor } from './inbox-cursor.ts';
-import { isItemWaiting, withoutItems } from './inbox-cursor.ts';
+import { isItemWaiting, withoutItems, type InboxCursor } from './inbox-cursor.ts';
 
 /** The largest number of items beyond the limit of an inbox, without the stop. */
 const MAX_RESERVED_ITEMS = 100;

@@ -1,5 +1,11 @@
-import type { Read } from '../../../document.ts';
-import { DocumentReader, readFrozenList, readInstant, readString, shapeReader } from '../../../document.ts';
+import {
+  DocumentReader,
+  readFrozenList,
+  readInstant,
+  readString,
+  shapeReader,
+  type Read,
+} from '../../../document.ts';
 import { StateFormatError } from '../../../errors.ts';
 import type { SeenWorker } from '../../session-inspection.ts';
 

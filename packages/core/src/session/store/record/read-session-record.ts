@@ -1,5 +1,3 @@
-import type { Read } from '../../../document.ts';
-import { hasErrorCode, StateFormatError } from '../../../errors.ts';
 import {
   DocumentReader,
   readAmount,
@@ -9,9 +7,10 @@ import {
   readInstant,
   readString,
   shapeReader,
+  type Read,
 } from '../../../document.ts';
-import type { InboxCursor } from './inbox-cursor.ts';
-import { isValidCursor } from './inbox-cursor.ts';
+import { hasErrorCode, StateFormatError } from '../../../errors.ts';
+import { isValidCursor, type InboxCursor } from './inbox-cursor.ts';
 import { readSessionInfo } from '../../session-info.ts';
 import { readWorkFailure } from '../../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';

@@ -2,13 +2,10 @@ import type { Instant } from '../../../clock.ts';
 import { HoldfastError, invalidArgument } from '../../../errors.ts';
 import { isTerminal } from '../../../state/execution/status.ts';
 import { momentsOfWaiting } from '../../../state/execution/waiting.ts';
-import type { FailedWork, WorkFailure } from '../../work-failure.ts';
-import { isDeadLetter, nextFailure } from '../../work-failure.ts';
+import { isDeadLetter, nextFailure, type FailedWork, type WorkFailure } from '../../work-failure.ts';
 import type { AgentSession, SessionRevision } from '../../session.ts';
-import type { InboxCursor } from './inbox-cursor.ts';
-import { isItemWaiting, waitingItemCount, withItem } from './inbox-cursor.ts';
-import type { InboxLimit, ReservedItem } from './inbox-reserve.ts';
-import { hasReservedPlace, withoutPositions } from './inbox-reserve.ts';
+import { isItemWaiting, waitingItemCount, withItem, type InboxCursor } from './inbox-cursor.ts';
+import { hasReservedPlace, withoutPositions, type InboxLimit, type ReservedItem } from './inbox-reserve.ts';
 import type { ListedSession, SessionInfo } from '../../session-info.ts';
 import {
   InboxFullError,

@@ -5,8 +5,7 @@ import {
   sendMessage,
   SessionRuntime,
 } from '@holdfast/core';
-import { QueueEngine } from '@holdfast/core/engine';
-import type { AdvanceResult, LockedSession, WakeUpQueue } from '@holdfast/core/engine';
+import { QueueEngine, type AdvanceResult, type LockedSession, type WakeUpQueue } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { settled } from '../../../support/durable-world.ts';

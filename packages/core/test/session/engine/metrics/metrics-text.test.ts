@@ -1,6 +1,5 @@
 import { InProcessEngine } from '@holdfast/core';
-import { metricsText } from '@holdfast/core/engine';
-import type { EngineMetrics } from '@holdfast/core/engine';
+import { metricsText, type EngineMetrics } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 
 describe('metricsText', () => {

@@ -1,9 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
-import { createAgentLoop, MemorySessionStore, SessionRuntime, StateFormatError } from '@holdfast/core';
-import type { Clock, SessionStore } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  SessionRuntime,
+  StateFormatError,
+  type Clock,
+  type SessionStore,
+} from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
-import { PollingEngine } from '@holdfast/core/engine';
-import type { Advance, PollingEngineOptions, ServeOptions } from '@holdfast/core/engine';
+import {
+  PollingEngine,
+  type Advance,
+  type PollingEngineOptions,
+  type ServeOptions,
+} from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 

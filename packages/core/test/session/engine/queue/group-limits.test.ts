@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { createAgentLoop, InProcessEngine, MemorySessionStore, SessionRuntime } from '@holdfast/core';
-import type { SessionStore } from '@holdfast/core';
-import { PollingEngine } from '@holdfast/core/engine';
-import { groupLimits } from '@holdfast/core/engine';
-import type { GroupConcurrency, QueueEngine } from '@holdfast/core/engine';
+import {
+  createAgentLoop,
+  InProcessEngine,
+  MemorySessionStore,
+  SessionRuntime,
+  type SessionStore,
+} from '@holdfast/core';
+import { PollingEngine, groupLimits, type GroupConcurrency, type QueueEngine } from '@holdfast/core/engine';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 /** The most sessions at work at the same time, of each owner and of all. */

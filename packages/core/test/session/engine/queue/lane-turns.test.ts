@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { groupLimits } from '@holdfast/core/engine';
-import type { GroupConcurrency, GroupLimits } from '@holdfast/core/engine';
-import type { LaneLimits } from '../../../../src/session/engine/queue/lane-turns.ts';
-import { LaneTurns } from '../../../../src/session/engine/queue/lane-turns.ts';
+import { groupLimits, type GroupConcurrency, type GroupLimits } from '@holdfast/core/engine';
+import { LaneTurns, type LaneLimits } from '../../../../src/session/engine/queue/lane-turns.ts';
 
 const NOW = 1_000;
 

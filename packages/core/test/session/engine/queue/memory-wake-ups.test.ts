@@ -1,7 +1,7 @@
 import { manualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { MemoryWakeUps } from '../../../../src/session/engine/queue/memory-wake-ups.ts';
-import type { LockedSession } from '../../../../src/session/engine/queue/wake-up-queue.ts';
+import type { LockedSession } from '../../../../src/session/engine/wake-up-queue.ts';
 import { settled } from '../../../support/durable-world.ts';
 
 const NOW = 1_000;

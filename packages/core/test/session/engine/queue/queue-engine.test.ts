@@ -1,15 +1,14 @@
 import { RunAbort } from '@holdfast/core';
-import type {
-  Advance,
-  AdvanceOptions,
-  AdvanceResult,
-  GroupLimits,
-  LockedSession,
-  QueueEngineOptions,
+import {
+  QueueEngine,
+  type Advance,
+  type AdvanceOptions,
+  type AdvanceResult,
+  type GroupLimits,
+  type LockedSession,
+  type QueueEngineOptions,
 } from '@holdfast/core/engine';
-import { QueueEngine } from '@holdfast/core/engine';
-import { manualClock } from '@holdfast/core/testing';
-import type { ManualClock } from '@holdfast/core/testing';
+import { manualClock, type ManualClock } from '@holdfast/core/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MemoryWakeUps } from '../../../../src/session/engine/queue/memory-wake-ups.ts';
 import { settled } from '../../../support/durable-world.ts';

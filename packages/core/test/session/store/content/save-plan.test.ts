@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { AgentSession, AgentState, assistantMessage, hasErrorCode, userMessage } from '@holdfast/core';
-import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
-import type { SessionContent, SavePlan } from '@holdfast/core/store';
+import {
+  applySavePlan,
+  planSave,
+  restoreSession,
+  type SessionContent,
+  type SavePlan,
+} from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

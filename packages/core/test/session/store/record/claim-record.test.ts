@@ -13,9 +13,10 @@ import {
   createdRecord,
   enqueuedRecord,
   withoutItem,
+  type ClaimedRecord,
+  type SessionRecord,
 } from '../../../../src/session/store/record/session-record.ts';
 import { readSessionRecord } from '../../../../src/session/store/record/read-session-record.ts';
-import type { ClaimedRecord, SessionRecord } from '../../../../src/session/store/record/session-record.ts';
 
 const NOW = 1_000_000;
 const ada = { workerId: 'Ada', leaseSeconds: 30 };

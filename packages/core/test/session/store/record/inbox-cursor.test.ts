@@ -8,8 +8,8 @@ import {
   waitingPositions,
   withItem,
   withoutItems,
+  type InboxCursor,
 } from '../../../../src/session/store/record/inbox-cursor.ts';
-import type { InboxCursor } from '../../../../src/session/store/record/inbox-cursor.ts';
 import { cases } from '../../../../../../tools/config/vitest.properties.ts';
 
 /** One item comes in, or these are used. */

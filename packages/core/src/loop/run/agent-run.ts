@@ -1,0 +1,345 @@
+import type { Instant } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import { some } from '../../state/values/frozen-array.ts';
+import { ExecutionId, StepId } from '../../state/values/ids.ts';
+import type { ToolCallPart } from '../../state/messages/messages.ts';
+import { newStepMessageIds } from '../../state/execution/step-output.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { holdOnYield, type HeldSignal } from '../stopping/abort.ts';
+import type { Hook } from '../hooks/hook.ts';
+import type { StatePoint } from '../hooks/hook-chain.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
+import { infer } from './infer.ts';
+import { RunState } from './run-state.ts';
+import { nextAction, type NextAction } from '../steps/stepper.ts';
+import { ToolRound } from './tool-round.ts';
+import { waitForRetry } from './wait-for-retry.ts';
+import { waitingOfStep, withTimeoutsApplied } from '../tools/waiting.ts';
+
+/** The actions that do the work of a step; the others begin, suspend or end the execution. */
+type StepAction = Exclude<NextAction, { readonly type: 'start' | 'wait' | 'finish' | 'none' }>;
+
+/**
+ * One run in progress. It performs the actions that the stepper returns, until the stepper returns `none`, in this order:
+ * BeforeExecution → [ BeforeStep → inference → tools → AfterStep → stop? ]… → OnStop → AfterExecution.
+ *
+ * Errors of drivers, tools and hooks are recorded in the state. Only `result()` throws, after a failed checkpoint.
+ */
+export class AgentRun {
+  private readonly run: RunState;
+  private readonly loop: LoopParts;
+  private readonly toolSignal: HeldSignal;
+  /** The state as the caller passed it. A closure over it in a field would make V8 promote the whole finished run. */
+  private readonly initialState: AgentState;
+  /** An earlier version of the state; the run announces the changes since then. */
+  private readonly since: AgentState;
+  private hasStarted = false;
+  /** True from the start of a step's work; from then on the step deadline applies. */
+  private isInStep = false;
+  /** True while the open step has calls in doubt, which an earlier process started. */
+  private hasCallsInDoubt = false;
+
+  constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
+    this.run = new RunState(state, loop, parts);
+    this.loop = loop;
+    this.initialState = state;
+    this.since = parts.previousState ?? state;
+    this.toolSignal = holdOnYield(this.run.signals.runSignal);
+  }
+
+  get state(): AgentState {
+    return this.run.state;
+  }
+
+  /** Performs the next actions until a step is closed, or until the end. Returns false when there is no action left. */
+  async advance(until: 'step' | 'end'): Promise<boolean> {
+    const { run } = this;
+    if (!this.hasStarted && !(await this.begin())) return false;
+    while (!run.isHandedOver()) {
+      const { state } = run;
+      let isOver = false;
+      try {
+        const action = this.enterStep();
+        switch (action.type) {
+          case 'wait':
+            if (await waitForRetry(run)) break;
+            run.recordCancel();
+            run.release();
+            if (run.state === state) return this.suspend();
+            isOver = true; // the run was cancelled, or the step deadline passed meanwhile
+            break;
+          case 'finish':
+          case 'none':
+            return await this.finish(action.type === 'none');
+          case 'start': // a hook set the execution back to `pending`
+            if (!run.resumeStopped()) return this.endRun();
+            break;
+          default: {
+            const work = this.workOnStep(action);
+            isOver = (typeof work === 'boolean' ? work : await work) === false;
+          }
+        }
+      } catch (error) {
+        await run.recordThrown(error);
+        isOver = true;
+      }
+      const isStuck = run.state === state;
+      if (!isOver && !isStuck) continue;
+      run.release();
+      if (this.mustCloseStep(isStuck)) {
+        if (this.hasWaitingCalls) await this.closeWaitingCalls();
+        this.closeStep();
+        if (until === 'step') return true;
+      } else if (run.state === state) break;
+    }
+    return this.endRun();
+  }
+
+  /** The last state of the run. @throws the error of a failed checkpoint. */
+  result(): AgentState {
+    const { failure } = this.run.checkpointer;
+    if (failure) throw failure.error as Error;
+    return this.state;
+  }
+
+  /** Removes the listener from the caller's signal. */
+  dispose(): void {
+    this.toolSignal.release();
+  }
+
+  // The beginning and the end
+
+  /**
+   * Calls BeforeExecution hooks and starts or resumes the execution. Returns false when the execution is suspended, or
+   * when another worker has it.
+   */
+  private async begin(): Promise<boolean> {
+    const { run } = this;
+    this.hasStarted = true;
+    if (run.isAbandoned()) return false;
+    if (run.state.status === 'suspended') run.change(withTimeoutsApplied(run.state, run.now()));
+    const { status, execution } = run.state;
+    if (status === 'suspended' && !execution?.continuation.isStopped) {
+      this.announceEarlier();
+      return false;
+    }
+    run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
+    const isResumed = status === 'inProgress' || status === 'suspended';
+    run.emit({ type: isResumed ? 'execution-resumed' : 'execution-started' });
+    this.announceEarlier();
+    try {
+      await this.callHooks('beforeExecution');
+    } catch (error) {
+      await run.recordThrown(error);
+    }
+    const action = nextAction(run.state);
+    if (action.type === 'resolveTools') {
+      this.hasCallsInDoubt = true;
+      await this.toolRound([], action.toolExecutions).resolveInDoubt();
+    }
+    run.countWork();
+    return true;
+  }
+
+  /** Announces the changes of the state since `previousState`. */
+  private announceEarlier(): void {
+    this.run.announce(this.since, this.initialState);
+  }
+
+  /** Calls OnStop hooks after a forced stop, sets the terminal status, and calls AfterExecution hooks. */
+  private async finish(isOver: boolean): Promise<false> {
+    const { run, loop } = this;
+    run.release();
+    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution'))
+      await run.checkpointer.save(run, 'step');
+    if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
+    if (run.isHandedOver()) return this.endRun();
+    run.countWork();
+    await run.asOneChange(async () => {
+      if (!isOver) run.advance({ type: 'finished', at: run.now() });
+      await this.callEach('afterExecution');
+    });
+    return false;
+  }
+
+  /**
+   * Ends the run without ending the execution. A saved state is not changed: new work time would require another save.
+   */
+  private endRun(): false {
+    const { run } = this;
+    run.release();
+    if (!run.checkpointer.isSaved(run.state)) run.countWork();
+    return false;
+  }
+
+  /** Suspends the execution: the open step needs only decisions, time or a retry. */
+  private suspend(): false {
+    const { run } = this;
+    const step = run.state.currentStep;
+    if (run.state.status !== 'suspended' && step)
+      run.advance({ type: 'suspended', waiting: waitingOfStep(step, this.loop.tools), at: run.now() });
+    return this.endRun();
+  }
+
+  // Steps
+
+  /** Returns the next action. Before the first action of a step, starts counting its time and sets its deadline. */
+  private enterStep(): NextAction {
+    const { run } = this;
+    if (!this.isInStep) {
+      this.isInStep = true;
+      run.work.begin(run.now());
+      run.arm();
+    }
+    return nextAction(run.state);
+  }
+
+  /**
+   * Performs an action of a step. Returns a promise only when the action takes time. The result, or the promised
+   * result, is `false` when the step needs no further action.
+   */
+  private workOnStep(action: StepAction): Promise<unknown> | boolean {
+    const { run } = this;
+    switch (action.type) {
+      case 'beginStep':
+        if (this.hasPreparations) return this.prepareStep();
+        this.beginStep(run.work.since);
+        return true;
+      case 'infer':
+        return run.mayBegin() ? infer(run) : true;
+      case 'runTools':
+        return this.toolRound(action.calls).runCalls();
+      case 'resolveTools':
+        return this.resumeTools(action.toolExecutions);
+      case 'closeStep':
+        return this.loop.hooks.has('afterStep') ? this.completeStep() : false;
+    }
+  }
+
+  /** True when there is work before a step begins: limits, hooks or a save. */
+  private get hasPreparations(): boolean {
+    const { run, loop } = this;
+    const { hooks } = loop;
+    return (
+      hooks.hasLimits ||
+      hooks.has('beforeStep') ||
+      (run.checkpointer.isEnabled && run.checkpointer.hasUnsavedStep(run.state))
+    );
+  }
+
+  /** Checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped. */
+  private async prepareStep(): Promise<void> {
+    const { run } = this;
+    if (run.checkpointer.hasUnsavedStep(run.state)) await run.checkpointer.save(run, 'step');
+    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return;
+    const { signalCount } = run;
+    const limitsChecked = run.enforceLimits();
+    const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
+    if (!run.isAbandoned()) await this.callHooks('beforeStep');
+    // A limit may have raised its signal in the step before; that signal counts as well.
+    if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
+    if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
+  }
+
+  private beginStep(at: Instant): void {
+    const { run, loop } = this;
+    if (!run.mayBegin()) return;
+    const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
+    run.advance({ type: 'stepBegun', stepId, input, at });
+    run.begunStep = run.state.currentStep;
+  }
+
+  private toolRound(calls: readonly ToolCallPart[], inDoubt: readonly ToolExecution[] = []): ToolRound {
+    const { run, toolSignal } = this;
+    return new ToolRound(run, run.signals.forTools(toolSignal.signal), calls, inDoubt);
+  }
+
+  /** Resolves the calls in doubt and runs the other calls. Returns false when the calls belong to this run. */
+  private async resumeTools(inDoubt: readonly ToolExecution[]): Promise<boolean> {
+    if (!this.hasCallsInDoubt) return false;
+    this.hasCallsInDoubt = false;
+    return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], inDoubt).runCalls();
+  }
+
+  /** Calls AfterStep hooks, the last part of a step. */
+  private async completeStep(): Promise<false> {
+    const { run } = this;
+    await run.checkpointer.save(run, 'outcome');
+    run.recordCancel();
+    await this.callHooks('afterStep');
+    return false;
+  }
+
+  /** True when the open step must be closed. False while the execution waits, and when the run hands it over. */
+  private mustCloseStep(isStuck: boolean): boolean {
+    const { run } = this;
+    if (run.state.currentStep === undefined || run.isHandedOver()) return false;
+    return isStuck || nextAction(run.state).type !== 'wait';
+  }
+
+  private closeStep(): void {
+    const { run } = this;
+    const at = run.now();
+    const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.work.count(at)];
+    run.advance({ type: 'stepClosed', messageIds, workedSeconds, at });
+    this.isInStep = false;
+  }
+
+  /** True when a call waits inside, as a subagent does. */
+  private get hasWaitingCalls(): boolean {
+    return some(this.run.state.currentStep?.toolExecutions ?? [], isWaitingInside);
+  }
+
+  private closeWaitingCalls(): Promise<void> {
+    const executions = this.run.state.currentStep?.toolExecutions ?? [];
+    return this.toolRound([]).closeInterrupted(executions.filter(isWaitingInside));
+  }
+
+  // Hooks and time
+
+  /** Calls the hooks of a point. A hook that throws does not prevent the next one. */
+  private async callEach(point: StatePoint): Promise<void> {
+    for (const hook of this.loop.hooks.at(point)) {
+      if (this.run.isAbandoned()) return;
+      try {
+        const state = await this.run.callHook(hook, point, this.run.state);
+        if (state) this.run.changeByHook(state);
+      } catch (error) {
+        await this.run.recordThrown(error);
+      }
+    }
+  }
+
+  /** Calls the hooks of a point in order. Returns a promise only when one of them does. */
+  private callHooks(point: StatePoint, from = 0): Promise<void> | undefined {
+    const hooks = this.loop.hooks.at(point);
+    for (let index = from; index < hooks.length; index++) {
+      const result = this.run.callHook(hooks[index] as Hook, point, this.run.state);
+      if (result instanceof Promise) return this.callRest(point, index, result);
+      const asked = result && this.acceptState(point, result);
+      if (asked) return asked.then(() => this.callHooks(point, index + 1));
+    }
+    return undefined;
+  }
+
+  private async callRest(
+    point: StatePoint,
+    index: number,
+    result: Promise<AgentState | undefined>,
+  ): Promise<void> {
+    const state = await result;
+    const asked = state && this.acceptState(point, state);
+    if (asked) await asked;
+    return this.run.isAbandoned() ? undefined : this.callHooks(point, index + 1);
+  }
+
+  private acceptState(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
+    if (point === 'beforeStep') return this.run.changeBeforeCall(state);
+    this.run.changeByHook(state);
+    return undefined;
+  }
+}
+
+function isWaitingInside({ waitingInside }: ToolExecution): boolean {
+  return waitingInside.length > 0;
+}

@@ -1,0 +1,87 @@
+import type { AgentState } from '../../state/agent-state.ts';
+import type { Checkpoint, CheckpointPoint } from '../steps/checkpoint.ts';
+import type { RunSignals } from '../stopping/run-signals.ts';
+
+/** The members of a run that a checkpointer uses. */
+interface CheckpointedRun {
+  readonly state: AgentState;
+  readonly signals: RunSignals;
+  isAbandoned(): boolean;
+  changeFrom(base: AgentState, changed: AgentState): void;
+}
+
+/** Saves the states of one run, one save at a time. */
+export class Checkpointer {
+  private readonly checkpoint: Checkpoint | undefined;
+  /** The state as it was saved last, or as it was passed to the run. */
+  private saved: AgentState;
+  private pendingSave: Promise<void> | undefined;
+  private queuedSave: Promise<void> | undefined;
+  /** The error of a failed checkpoint: nothing more is saved, and the run ends with this error. */
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(state: AgentState, checkpoint: Checkpoint | undefined) {
+    this.saved = state;
+    this.checkpoint = checkpoint;
+  }
+
+  /** True when the run has a checkpoint. */
+  get isEnabled(): boolean {
+    return this.checkpoint !== undefined;
+  }
+
+  /** True when this state was saved and has not changed since. */
+  isSaved(state: AgentState): boolean {
+    return this.isEnabled && state === this.saved;
+  }
+
+  /** True when a step was closed after the last save. */
+  hasUnsavedStep({ stepExecutions }: AgentState): boolean {
+    return !stepExecutions.isEmpty && stepExecutions !== this.saved.execution?.stepExecutions;
+  }
+
+  /**
+   * Saves the state of a run. Returns a promise only when there is something to save. The saves of a run follow one
+   * another; callers that wait during a save share the next one.
+   */
+  save(run: CheckpointedRun, point: CheckpointPoint): Promise<void> | undefined {
+    const { checkpoint } = this;
+    if (checkpoint === undefined || run.isAbandoned()) return undefined;
+    if (this.pendingSave) {
+      return (this.queuedSave ??= this.pendingSave.then(() => {
+        this.queuedSave = undefined;
+        return this.save(run, point);
+      }));
+    }
+    if (run.state === this.saved) return undefined;
+    this.pendingSave = this.saveWith(checkpoint, run, point).finally(() => {
+      this.pendingSave = undefined;
+    });
+    return this.pendingSave;
+  }
+
+  private async saveWith(
+    checkpoint: Checkpoint,
+    run: CheckpointedRun,
+    point: CheckpointPoint,
+  ): Promise<void> {
+    const base = run.state;
+    try {
+      const state = await checkpoint.save(base, point);
+      const hasGoneOn = run.state !== base; // a tool reported progress or usage, which is not saved yet
+      if (state !== base) run.changeFrom(base, state);
+      this.saved = hasGoneOn ? state : run.state;
+    } catch (error) {
+      this.failure = { error };
+      run.signals.abandon();
+    }
+  }
+
+  /** True when a tool with effects may run. When it may not, the run is lost. */
+  async mayAct(run: CheckpointedRun): Promise<boolean> {
+    const may = this.checkpoint?.mayAct?.() ?? true;
+    if (await may) return true;
+    run.signals.abandon();
+    return false;
+  }
+}

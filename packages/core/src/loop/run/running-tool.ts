@@ -1,0 +1,172 @@
+import type { Clock } from '../../clock.ts';
+import type { JsonValue } from '../../json.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { Usage, type CallUsage } from '../../state/inference/usage.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
+import { RunAbort } from '../stopping/abort.ts';
+import type { Checkpoint } from '../steps/checkpoint.ts';
+import { announceTo, type AgentEvent, type EventBody, type EventSession } from '../steps/events.ts';
+import type { ParentRun } from './parent-run.ts';
+import type { RunState } from './run-state.ts';
+import { stepAtWork } from '../steps/stepper.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+
+/** A symbol and not a name, so that a tool does not see the member and cannot imitate it. */
+const SELF = Symbol('RunningTool');
+
+/** The call that a context, or a copy of it, belongs to; `undefined` for a context that a caller created. */
+export function runningToolOf(context: ToolContext): RunningTool | undefined {
+  return (context as Partial<RunningTool>)[SELF];
+}
+
+/**
+ * A tool's view of the run during one attempt at a call. Calls of its methods after the attempt have no effect. Its
+ * functions are own members, so a tool may destructure it.
+ */
+export class RunningTool implements ToolContext {
+  readonly toolCallId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly state: AgentState;
+  readonly clock: Clock;
+  readonly runContext: unknown;
+  readonly progress: JsonValue | undefined;
+  /** Copies of the context have this member too. */
+  readonly [SELF]: RunningTool = this;
+  readonly #run: RunState;
+  #hasEnded = false;
+
+  constructor(run: RunState, { id, call, attempt, progress }: ToolExecution, signal: AbortSignal) {
+    this.#run = run;
+    this.toolCallId = call.toolCallId;
+    this.idempotencyKey = id;
+    this.attempt = attempt;
+    this.progress = progress;
+    this.signal = signal;
+    this.state = run.state;
+    this.clock = run.loop.clock;
+    this.runContext = run.runContext;
+  }
+
+  /** The run's `onExhausted`, which a subagent's run adopts. */
+  get onExhausted(): 'suspend' | 'fail' | undefined {
+    return this.#run.loop.retry.onExhausted;
+  }
+
+  /** Marks the attempt as completed. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  readonly saveProgress = (progress: JsonValue): void => {
+    const toolExecution = this.#change((execution) => execution.withProgress(progress));
+    const stepId = stepAtWork(this.#run.state)?.id;
+    if (toolExecution && stepId) this.#run.emit({ type: 'tool-progress', stepId, toolExecution });
+  };
+
+  readonly addUsage = (usage: Usage | CallUsage): void => {
+    const used = usage instanceof Usage ? usage : Usage.of(usage);
+    this.#change((execution) => execution.withUsage(used));
+  };
+
+  readonly remaining = (): ExecutionBudget => {
+    const { state, loop, workedSeconds, parent } = this.#run;
+    const { usage, stepCount: steps } = state;
+    const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
+    const budgetLeft = loop.budget.remaining(spent);
+    return parent ? budgetLeft.cappedBy(parent.remaining().remaining({ steps })) : budgetLeft;
+  };
+
+  readonly emit = (event: AgentEvent): void => {
+    if (!this.#hasEnded && !this.#run.isAbandoned()) announceTo(this.#run.listeners, event);
+  };
+
+  /** Aborts when the run is aborted, also by a yield, and at the step deadline. */
+  get runSignal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  /** Lets the call wait for its answer. The wait survives the end of the process. */
+  waitForAnswer(timeoutSeconds: number | undefined): void {
+    const until = this.clock.now() + Math.ceil((timeoutSeconds ?? Infinity) * 1000);
+    this.#change((execution) =>
+      execution.withWaitingInside([
+        {
+          type: 'answer',
+          toolExecutionId: execution.id,
+          ...(Number.isSafeInteger(until) && { until }),
+        },
+      ]),
+    );
+  }
+
+  // For subagents
+
+  get parent(): ParentRun | undefined {
+    return this.#run.parent;
+  }
+
+  /** Returns the session of the run, for the events of a subagent. */
+  get session(): (() => EventSession) | undefined {
+    return this.#run.session;
+  }
+
+  /** Returns a promise while the reader of the run's events is behind. */
+  get awaitReader(): (() => Promise<void> | undefined) | undefined {
+    return this.#run.awaitReader;
+  }
+
+  /** True when the run has listeners. */
+  get hasListeners(): boolean {
+    return this.#run.listeners.length > 0;
+  }
+
+  /** Records progress, usage and waiting entries as one change: a stored state has all of them or none. */
+  addUsageAndProgress(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
+    this.#change((execution) => {
+      const used = execution.withUsage(usage);
+      return progress === undefined ? used : used.withNewProgress(progress).withWaitingInside(waiting);
+    });
+  }
+
+  /**
+   * The checkpoint of a subagent's run. `save` stores the subagent's state in this call, and the outer run is saved
+   * with it.
+   */
+  checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
+    const run = this.#run;
+    if (!run.checkpointer.isEnabled) return undefined;
+    return {
+      save: async (state, point) => {
+        save(state);
+        await run.checkpointer.save(run, point);
+        if (this.#hasEnded || run.isAbandoned())
+          throw (run.checkpointer.failure?.error ?? new RunAbort('lost')) as Error;
+        return state;
+      },
+      mayAct: () => run.checkpointer.mayAct(run),
+    };
+  }
+
+  /** Announces an event with the current state of the run. */
+  announce(happening: EventBody): void {
+    if (!this.#hasEnded && !this.#run.isAbandoned()) this.#run.emit(happening);
+  }
+
+  /** Changes the execution of the call, and returns it; `undefined` when nothing changes. */
+  #change(change: (execution: ToolExecution) => ToolExecution): ToolExecution | undefined {
+    const run = this.#run;
+    if (this.#hasEnded || run.isAbandoned()) return undefined;
+    const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
+    // After a hook ended the execution, a running call counts as interrupted until it completes.
+    const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';
+    if (execution === undefined || !(execution.isRunning || isLate)) return undefined;
+    const toolExecution = change(execution);
+    if (toolExecution === execution) return undefined;
+    run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+    return toolExecution;
+  }
+}

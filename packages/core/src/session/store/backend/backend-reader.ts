@@ -1,0 +1,291 @@
+import { hasErrorCode, StateFormatError } from '../../../errors.ts';
+import { SessionId } from '../../../state/values/ids.ts';
+import { isItemWaiting, waitingPositions } from '../record/inbox-cursor.ts';
+import { INBOX_PAGE, isReadable, isUnreadable, readItem } from '../record/inbox-items.ts';
+import type { OpenBackend } from './open-backend.ts';
+import { restoreSession } from '../content/save-plan.ts';
+import type { AgentSession } from '../../session.ts';
+import type { ReadSession, SessionBackend, StoredSession } from './session-backend.ts';
+import { isUnreadableError, SessionNotFoundError } from '../../session-errors.ts';
+import {
+  hasSameContent,
+  isExpired,
+  isOwnedBy,
+  recordName,
+  type SessionRecord,
+} from '../record/session-record.ts';
+import type { InboxItemRef, InboxPage, LoadOptions } from '../../session-claim.ts';
+import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
+
+const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
+const NO_IDS: ReadonlyMap<number, string> = new Map();
+
+/** A record, and its session unless the caller cannot use it. */
+interface RecordedSession {
+  readonly record: SessionRecord;
+  readonly session: AgentSession | undefined;
+}
+
+/** Reads sessions from a backend. An expired session behaves as if it did not exist. */
+export class BackendReader {
+  private readonly opened: OpenBackend;
+  /** The record with which the store returned a session: the next write need not read it. */
+  private readonly records = new WeakMap<AgentSession, SessionRecord>();
+  /**
+   * The incarnation of the session with which the store returned an item: the id and the position of the item belong
+   * together.
+   */
+  private readonly items = new WeakMap<InboxItemRef, string>();
+
+  constructor(opened: OpenBackend) {
+    this.opened = opened;
+  }
+
+  /** Returns the record of a session; `undefined` when it is the session of another owner than the one given. */
+  async record(sessionId: string, owner?: string): Promise<SessionRecord | undefined> {
+    const record = await this.find(sessionId, owner, (backend) => backend.readRecord(sessionId));
+    if (record === undefined || !isOwnedBy(record, owner)) return undefined;
+    return isExpired(record, await this.opened.now()) ? undefined : record;
+  }
+
+  /** @throws SessionNotFoundError */
+  async recordOrThrow(sessionId: string, owner: string | undefined): Promise<SessionRecord> {
+    const record = await this.record(sessionId, owner);
+    if (record === undefined) throw new SessionNotFoundError(sessionId);
+    return record;
+  }
+
+  /** True when the store still has the same record. */
+  async isCurrent(record: SessionRecord): Promise<boolean> {
+    const current = await this.opened.backend.readRecord(record.info.sessionId);
+    return current !== undefined && recordName(current) === recordName(record);
+  }
+
+  /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
+  async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
+    const stored = await this.find(sessionId, owner, (backend) => readOwned(backend, sessionId, owner));
+    if (stored === undefined || !isOwnedBy(stored.record, owner)) return undefined;
+    return isExpired(stored.record, await this.opened.now()) ? undefined : stored;
+  }
+
+  /**
+   * Returns the current session: `base` when the store still has its content.
+   * @throws StateFormatError for unreadable content; RangeError or TypeError `ARGUMENT_INVALID` for an invalid
+   * argument.
+   */
+  async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
+    checkSessionId(sessionId);
+    return (await this.read(sessionId, checkLoadOptions(options)))?.session;
+  }
+
+  /**
+   * Returns a record and its session: `base` when the record has its content, else the content in the backend. Reads no
+   * content when `isUsable` returns false for the record: then the session is `undefined`. As `stored` in all else.
+   */
+  async read(
+    sessionId: string,
+    { base, owner }: LoadOptions,
+    isUsable?: (record: SessionRecord) => boolean,
+  ): Promise<RecordedSession | undefined> {
+    const known = this.knownAs(sessionId, base);
+    if (base === undefined || known === undefined) return this.readWithoutBase(sessionId, owner, isUsable);
+    const isKnown = (record: SessionRecord): boolean => hasSameContent(known, record);
+    const found = await this.storedIf(
+      sessionId,
+      owner,
+      (record) => !isKnown(record) && (isUsable?.(record) ?? true),
+    );
+    if (found === undefined) return undefined;
+    const { record, content } = found;
+    if (content) return { record, session: this.session({ record, content }) };
+    return { record, session: isKnown(record) ? this.remember(base, record) : undefined };
+  }
+
+  private async readWithoutBase(
+    sessionId: string,
+    owner: string | undefined,
+    isUsable?: (record: SessionRecord) => boolean,
+  ): Promise<RecordedSession | undefined> {
+    const found = isUsable
+      ? await this.storedIf(sessionId, owner, isUsable)
+      : await this.stored(sessionId, owner);
+    if (found === undefined) return undefined;
+    const { record, content } = found;
+    return { record, session: content && this.session({ record, content }) };
+  }
+
+  private async storedIf(
+    sessionId: string,
+    owner: string | undefined,
+    needsContent: (record: SessionRecord) => boolean,
+  ): Promise<ReadSession | undefined> {
+    const needs = (record: SessionRecord): boolean => isOwnedBy(record, owner) && needsContent(record);
+    const found = await this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
+    if (found === undefined || !isOwnedBy(found.record, owner)) return undefined;
+    return isExpired(found.record, await this.opened.now()) ? undefined : found;
+  }
+
+  /** Reads a session. An unreadable session of another owner than the one given does not exist. */
+  private async find<T>(
+    sessionId: string,
+    owner: string | undefined,
+    read: (backend: SessionBackend) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const { backend } = this.opened;
+    if (!SessionId.is(sessionId)) return undefined;
+    try {
+      return await read(backend);
+    } catch (error) {
+      const isHidden = owner !== undefined && isUnreadableError(error);
+      if (isHidden && (await backend.isOwnedBy?.(sessionId, owner)) !== true) return undefined;
+      throw error;
+    }
+  }
+
+  private async readSessionIf(
+    sessionId: string,
+    needsContent: (record: SessionRecord) => boolean,
+  ): Promise<ReadSession | undefined> {
+    const { backend } = this.opened;
+    if (backend.readSessionIf) return backend.readSessionIf(sessionId, needsContent);
+    const record = await backend.readRecord(sessionId);
+    return record && needsContent(record) ? backend.readSession(sessionId) : record && { record };
+  }
+
+  /** @throws SessionNotFoundError */
+  async loadOrThrow(sessionId: string, owner: string | undefined): Promise<AgentSession> {
+    const session = await this.load(sessionId, { owner });
+    if (session === undefined) throw new SessionNotFoundError(sessionId);
+    return session;
+  }
+
+  /**
+   * Returns the session of a record: `base` when it has the same content, else the content in the backend; `undefined`
+   * when the content has changed since the record was read.
+   * @throws StateFormatError
+   */
+  async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
+    const { sessionId } = record.info;
+    const known = this.knownAs(sessionId, base);
+    if (base && known && hasSameContent(known, record)) return base;
+    const stored = await this.opened.backend.readSession(sessionId);
+    return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
+  }
+
+  /** Returns the items that wait behind a position, at most a page of them. */
+  async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
+    const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
+    if (positions.length === 0) return EMPTY;
+    const { info, incarnation } = record;
+    const texts = await this.itemTexts(info.sessionId, incarnation, positions);
+    const items = positions.map((position) => readItem(position, texts.get(position)));
+    const inbox = items.filter(isReadable);
+    for (const item of inbox) this.items.set(item, incarnation);
+    return { inbox, unreadable: items.filter(isUnreadable) };
+  }
+
+  /**
+   * Returns the ids of the items at the positions of references that this store did not return itself. Unreadable items
+   * are omitted. A used item may be among them.
+   */
+  async otherItemIds(
+    { sessionId, revision: { incarnation } }: AgentSession,
+    refs: readonly InboxItemRef[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const others = refs.filter((ref) => this.items.get(ref) !== incarnation);
+    if (others.length === 0) return NO_IDS;
+    const positions = others.map(({ position }) => position).toSorted((left, right) => left - right);
+    const texts = await this.itemTexts(sessionId, incarnation, positions);
+    const items = positions.map((position) => readItem(position, texts.get(position)));
+    return new Map(items.filter(isReadable).map(({ id, position }) => [position, id]));
+  }
+
+  /** Returns the position of the item with an id; `undefined` when the inbox holds no such item. It may be used meanwhile. */
+  positionOf({ info, incarnation }: SessionRecord, itemId: string): Promise<number | undefined> {
+    return this.opened.backend.readPosition(info.sessionId, incarnation, itemId);
+  }
+
+  /** Returns true when an item with this id waits, or was enqueued since the record was read. */
+  async hasItem(record: SessionRecord, itemId: string): Promise<boolean> {
+    const { inbox } = record;
+    const position = await this.positionOf(record, itemId);
+    if (position === undefined || inbox === undefined) return false;
+    return position >= inbox.next || isItemWaiting(inbox, position);
+  }
+
+  /**
+   * Returns the texts of the items at these positions. A backend may return used items between them; the reader then
+   * reads more than one page.
+   */
+  private async itemTexts(
+    sessionId: string,
+    incarnation: string,
+    positions: readonly number[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const texts = new Map<number, string>();
+    const to = (positions.at(-1) ?? -1) + 1;
+    let [from = to] = positions;
+    while (from < to) {
+      const range = { from, to, limit: INBOX_PAGE };
+      const items = await this.opened.backend.readInbox(sessionId, incarnation, range);
+      for (const { position, json } of items) texts.set(position, json);
+      const last = items.length < INBOX_PAGE ? undefined : items.at(-1);
+      from = last ? Math.max(from, last.position) + 1 : to;
+    }
+    return texts;
+  }
+
+  /** Returns the record with which the store returned a session. It may be out of date. */
+  recordOf(session: AgentSession): SessionRecord | undefined {
+    return this.records.get(session);
+  }
+
+  /** Returns the record with which the store returned a base of this session. It may be out of date. */
+  knownAs(sessionId: string, base: AgentSession | undefined): SessionRecord | undefined {
+    return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
+  }
+
+  /** Remembers the record of a session whose claim was renewed, if the session still has that content. */
+  rememberRenewed(session: AgentSession, record: SessionRecord): void {
+    const known = this.knownAs(record.info.sessionId, session);
+    if (known && hasSameContent(known, record)) this.remember(session, record);
+  }
+
+  /** Remembers the record of a session, and returns the session. */
+  remember(session: AgentSession, record: SessionRecord): AgentSession {
+    this.records.set(session, record);
+    return session;
+  }
+
+  private session({ content, record }: StoredSession): AgentSession {
+    const { info, incarnation } = record;
+    return withSessionName(info.sessionId, () => {
+      const session = restoreSession(content, info, incarnation);
+      return this.remember(session, record);
+    });
+  }
+}
+
+/** Reads no content of another owner, where that costs no further request. */
+async function readOwned(
+  backend: SessionBackend,
+  sessionId: string,
+  owner: string | undefined,
+): Promise<StoredSession | undefined> {
+  if (owner === undefined || !backend.readSessionIf) return backend.readSession(sessionId);
+  const found = await backend.readSessionIf(sessionId, (record) => isOwnedBy(record, owner));
+  return found?.content && { record: found.record, content: found.content };
+}
+
+/** Adds the session id to the error of an unreadable part. */
+function withSessionName<T>(sessionId: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    const where = `session ${JSON.stringify(sessionId)}`;
+    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    const expected = 'parts that this release can read';
+    throw new StateFormatError(where, expected, error.message, { code, cause: error });
+  }
+}

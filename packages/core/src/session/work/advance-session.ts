@@ -1,0 +1,82 @@
+import type { Clock } from '../../clock.ts';
+import { hasErrorCode } from '../../errors.ts';
+import { jitterOf } from '../../jitter.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
+import { advanceOutcomeOf, type AdvanceOutcome, type AdvanceResult } from '../engine/engine.ts';
+import { isUnreachable, type SessionBusyError } from '../session-errors.ts';
+import type { AgentSession } from '../session.ts';
+import { HeldSession } from './held-session.ts';
+import type { WorkParts } from './work-parts.ts';
+import { workOn, type SessionTask, type WorkResult } from './session-work.ts';
+
+/** Claims a session and works on it, for an engine. @throws what the store throws when it is unreachable. */
+export async function advanceSession(
+  sessionId: string,
+  task: SessionTask,
+  parts: WorkParts,
+): Promise<AdvanceResult> {
+  let held: HeldSession | undefined;
+  try {
+    held = await HeldSession.claim(sessionId, task, parts);
+    const { steps } = held.latest.totals;
+    const worked = await workOn(held, task, parts);
+    const { released } = worked;
+    if (held.hasFailedBefore)
+      await parts.store.recordFailure(sessionId, undefined, { owner: released.owner });
+    return { ...resultOf(worked, parts), steps: released.totals.steps - steps };
+  } catch (error) {
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return missing(error, held, parts);
+    if (!held && hasErrorCode(error, 'SESSION_BUSY'))
+      return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
+    if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
+    if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
+    if (isUnreachable(error)) throw error; // the session is due when its claim expires
+    const { owner } = held?.latest ?? {};
+    return { outcome: await outcomeOfFailure({ sessionId, owner }, error, parts), wake: [], error };
+  }
+}
+
+const MISSING: AdvanceResult = { outcome: { type: 'finished' }, wake: [], isMissing: true };
+
+/**
+ * A wake-up of a session that is gone needs no work. For the runtime of one owner, the session may be one of another owner:
+ * the engine must report that it has dropped the wake-up.
+ */
+function missing(error: unknown, held: HeldSession | undefined, { owner }: WorkParts): AdvanceResult {
+  return held === undefined && owner !== undefined ? { ...MISSING, error } : MISSING;
+}
+
+/** Returns the agent, the lane, the priority and the group of the next work on a session. */
+export function nextOf(session: AgentSession, { schedule }: WorkParts): NonNullable<AdvanceResult['next']> {
+  return { agentName: session.agentName, ...schedule(session) };
+}
+
+function resultOf({ released, hasMore, wake }: WorkResult, parts: WorkParts): AdvanceResult {
+  const next = nextOf(released, parts);
+  const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(released, next.lane);
+  return { outcome, wake: outcome.type === 'finished' ? [...wake] : [], next };
+}
+
+/** Records the failure of work on a session. @throws the error when the store cannot record it. */
+async function outcomeOfFailure(
+  { sessionId, owner }: { readonly sessionId: string; readonly owner: string | undefined },
+  error: unknown,
+  { store, clock, maxAttempts }: WorkParts,
+): Promise<AdvanceOutcome> {
+  const delaysSeconds = delaysOf(maxAttempts, clock);
+  const failure = await store
+    .recordFailure(sessionId, { error: toErrorRecord(error), delaysSeconds }, { owner })
+    .catch(() => Promise.reject(error as Error));
+  if (failure === undefined) return { type: 'finished' };
+  return failure.retryAt === undefined ? { type: 'suspended' } : { type: 'sleep', until: failure.retryAt };
+}
+
+const FIRST_DELAY_SECONDS = 5;
+const MAX_DELAY_SECONDS = 3_600;
+
+/** The pauses between attempts: each four times as long as the one before, up to an hour, with jitter. */
+function delaysOf(maxAttempts: number, clock: Clock): readonly number[] {
+  const jitter = 0.25 + jitterOf(clock.newId());
+  const delayOf = (index: number): number => Math.min(FIRST_DELAY_SECONDS * 4 ** index, MAX_DELAY_SECONDS);
+  return Array.from({ length: maxAttempts - 1 }, (_, index) => delayOf(index) * jitter);
+}
