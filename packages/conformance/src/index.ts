@@ -2,7 +2,7 @@ export { sessionStoreCases } from './store/session-store-cases.ts';
 export { sessionStoreTests } from './store/session-store-tests.ts';
 export { assertStoreCosts, sessionStoreCosts } from './store/store-costs.ts';
 export type { MeasuredOperation, StoreCosts } from './store/store-costs.ts';
-export { newSession, START, testClock, withFact } from './store/store-case.ts';
+export { newSession, START, testClock, withFact } from './store/case/store-case.ts';
 export type {
   CreateStore,
   Fault,
@@ -18,7 +18,7 @@ export type {
   StoreSettings,
   StoreUnderTest,
   TestClock,
-} from './store/store-case.ts';
+} from './store/case/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';
 export { driverTests } from './driver/driver-tests.ts';
 export { callWith, REFUSALS, saidIn } from './driver/provider.ts';
@@ -52,7 +52,7 @@ export type {
   EngineGroup,
   EngineHarness,
   EngineUnderTest,
-} from './engine/engine-case.ts';
+} from './engine/case/engine-case.ts';
 export { spendingLedgerCases } from './spending/spending-ledger-cases.ts';
 export { spendingLedgerTests } from './spending/spending-ledger-tests.ts';
 export type {
@@ -74,8 +74,8 @@ export type {
   ChannelUnderTest,
   CreateChannel,
 } from './channel/channel-case.ts';
-export { runWorkerProcess } from './engine/worker-process.ts';
-export type { WorkerProcess } from './engine/worker-messages.ts';
-export type { ConformanceTest } from './conformance-test.ts';
-export type { Closable, Harness } from './harness.ts';
-export type { WaitTimes } from './waiting.ts';
+export { runWorkerProcess } from './engine/case/worker-process.ts';
+export type { WorkerProcess } from './engine/case/worker-messages.ts';
+export type { ConformanceTest } from './run/conformance-test.ts';
+export type { Closable, Harness } from './run/harness.ts';
+export type { WaitTimes } from './run/waiting.ts';

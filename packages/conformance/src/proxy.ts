@@ -2,4 +2,4 @@
 export { FaultProxy } from './proxy/fault-proxy.ts';
 export type { FaultProxyOptions, ProxyTarget } from './proxy/fault-proxy.ts';
 export type { Refusal, WireProtocol } from './proxy/wire-protocol.ts';
-export type { Fault, StoreCost, StoreFaults } from './store/store-case.ts';
+export type { Fault, StoreCost, StoreFaults } from './store/case/store-case.ts';

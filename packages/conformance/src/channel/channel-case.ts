@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { ChannelEntry, ChannelNotification, SessionChannel } from '@holdfast/core/channel';
-import { harnessChecks, type Closable, type Harness } from '../harness.ts';
-import { waitChecks, Waiting, type WaitTimes } from '../waiting.ts';
+import { harnessChecks, type Closable, type Harness } from '../run/harness.ts';
+import { waitChecks, Waiting, type WaitTimes } from '../run/waiting.ts';
 
 /** A channel, and the function that removes it. A case may have closed the channel before. */
 export interface ChannelUnderTest extends Closable {

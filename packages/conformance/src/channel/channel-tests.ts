@@ -1,6 +1,6 @@
-import type { CaseRun } from '../case-run.ts';
-import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
-import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
+import type { CaseRun } from '../run/case-run.ts';
+import { conformanceTest, type ConformanceTest } from '../run/conformance-test.ts';
+import { DEFAULT_LIMIT_SECONDS } from '../run/harness.ts';
 import { checkChannelHarness, type ChannelHarness } from './channel-case.ts';
 import { channelCases } from './channel-cases.ts';
 

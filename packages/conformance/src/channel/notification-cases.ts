@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChannelNotification } from '@holdfast/core/channel';
-import { HOSTILE_IDS } from '../store/hostile-ids.ts';
+import { HOSTILE_IDS } from '../store/case/hostile-ids.ts';
 import { channelCase, type UngroupedChannelCase } from './channel-case.ts';
 
 export const notificationCases: readonly UngroupedChannelCase[] = [

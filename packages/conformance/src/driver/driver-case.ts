@@ -7,7 +7,7 @@ import {
   type ProviderRequest,
   type Refusal,
 } from './provider.ts';
-import { harnessChecks, type Closable, type Harness } from '../harness.ts';
+import { harnessChecks, type Closable, type Harness } from '../run/harness.ts';
 
 /** A driver, the provider that it calls, and the function that stops the provider. */
 export interface DriverUnderTest extends Closable {

@@ -1,4 +1,4 @@
-import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
+import { conformanceTest, type ConformanceTest } from '../run/conformance-test.ts';
 import { checkDriverHarness, hasAbility, type DriverHarness } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';
 

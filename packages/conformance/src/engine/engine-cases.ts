@@ -1,21 +1,21 @@
-import type { EngineCase, EngineGroup, UngroupedEngineCase } from './engine-case.ts';
-import { errorCases } from './error-cases.ts';
-import { failureCases } from './failure-cases.ts';
-import { groupCases } from './group-cases.ts';
-import { laneCases } from './lane-cases.ts';
-import { loadCases } from './load-cases.ts';
-import { momentCases } from './moment-cases.ts';
-import { outcomeCases } from './outcome-cases.ts';
-import { processCases } from './process-cases.ts';
-import { reopenCases } from './reopen-cases.ts';
-import { routeCases } from './route-cases.ts';
-import { scheduleCases } from './schedule-cases.ts';
-import { sessionCases } from './session-cases.ts';
-import { sharingCases } from './sharing-cases.ts';
-import { stopCases } from './stop-cases.ts';
-import { stopTimeCases } from './stop-time-cases.ts';
-import { suspectCases } from './suspect-cases.ts';
-import { wakeCases } from './wake-cases.ts';
+import type { EngineCase, EngineGroup, UngroupedEngineCase } from './case/engine-case.ts';
+import { errorCases } from './advances/error-cases.ts';
+import { failureCases } from './advances/failure-cases.ts';
+import { groupCases } from './lanes/group-cases.ts';
+import { laneCases } from './lanes/lane-cases.ts';
+import { loadCases } from './advances/load-cases.ts';
+import { momentCases } from './advances/moment-cases.ts';
+import { outcomeCases } from './advances/outcome-cases.ts';
+import { processCases } from './workers/process-cases.ts';
+import { reopenCases } from './workers/reopen-cases.ts';
+import { routeCases } from './lanes/route-cases.ts';
+import { scheduleCases } from './lanes/schedule-cases.ts';
+import { sessionCases } from './advances/session-cases.ts';
+import { sharingCases } from './workers/sharing-cases.ts';
+import { stopCases } from './workers/stop-cases.ts';
+import { stopTimeCases } from './workers/stop-time-cases.ts';
+import { suspectCases } from './advances/suspect-cases.ts';
+import { wakeCases } from './advances/wake-cases.ts';
 
 const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[] = [
   ['wake-ups', wakeCases],

@@ -1,9 +1,9 @@
-import type { CaseRun } from '../case-run.ts';
-import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
-import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
-import { checkEngineHarness, type EngineHarness } from './engine-case.ts';
+import type { CaseRun } from '../run/case-run.ts';
+import { conformanceTest, type ConformanceTest } from '../run/conformance-test.ts';
+import { DEFAULT_LIMIT_SECONDS } from '../run/harness.ts';
+import { checkEngineHarness, type EngineHarness } from './case/engine-case.ts';
 import { engineCases } from './engine-cases.ts';
-import type { WorkerProcess } from './worker-messages.ts';
+import type { WorkerProcess } from './case/worker-messages.ts';
 
 /**
  * Converts the cases to tests of one engine. Cases that need a missing ability become skipped tests. With `node:test`

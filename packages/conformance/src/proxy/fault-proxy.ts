@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
-import type { Fault, StoreCost, StoreFaults } from '../store/store-case.ts';
+import type { Fault, StoreCost, StoreFaults } from '../store/case/store-case.ts';
 import { relay } from './relay.ts';
 import type { WireProtocol } from './wire-protocol.ts';
 

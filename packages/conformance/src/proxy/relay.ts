@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Fault } from '../store/store-case.ts';
+import type { Fault } from '../store/case/store-case.ts';
 import { RequestReader, type WireProtocol } from './wire-protocol.ts';
 
 interface RelayOptions {

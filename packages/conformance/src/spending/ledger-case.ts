@@ -8,8 +8,8 @@ import type {
   SpendingReservation,
   SpendingWindow,
 } from '@holdfast/core/spending';
-import { harnessChecks, type Closable, type Harness } from '../harness.ts';
-import { testClock, type TestClock } from '../store/store-case.ts';
+import { harnessChecks, type Closable, type Harness } from '../run/harness.ts';
+import { testClock, type TestClock } from '../store/case/store-case.ts';
 
 /** A ledger, and the function that removes it. A case may have closed the ledger before. */
 export interface LedgerUnderTest extends Closable {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HOSTILE_IDS } from '../store/hostile-ids.ts';
+import { HOSTILE_IDS } from '../store/case/hostile-ids.ts';
 import { ACME, callOf, GRANTED, ledgerCase } from './ledger-case.ts';
 
 const VALID = { ...callOf('a'), amount: 0.5, limits: { day: 1 }, expiresInSeconds: 60 };

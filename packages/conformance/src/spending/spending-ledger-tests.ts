@@ -1,4 +1,4 @@
-import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
+import { conformanceTest, type ConformanceTest } from '../run/conformance-test.ts';
 import { checkLedgerHarness, type SpendingLedgerHarness } from './ledger-case.ts';
 import { spendingLedgerCases } from './spending-ledger-cases.ts';
 

@@ -1,12 +1,12 @@
-import type { CaseRun } from '../case-run.ts';
-import { conformanceTest, type ConformanceTest } from '../conformance-test.ts';
+import type { CaseRun } from '../run/case-run.ts';
+import { conformanceTest, type ConformanceTest } from '../run/conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
 import {
   checkStoreHarness,
   type SessionStoreHarness,
   type StoreAbilities,
   type StoreNeed,
-} from './store-case.ts';
+} from './case/store-case.ts';
 
 /**
  * Converts the cases to tests of one store. Cases that need a missing ability become skipped tests. With `node:test`

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { userMessage, type AgentSession, type SessionStore } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
-import { nextStep } from './execution-states.ts';
-import { sampleMessages } from './sample-messages.ts';
-import { runCase } from '../case-run.ts';
-import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
+import { nextStep } from './case/execution-states.ts';
+import { sampleMessages } from './case/sample-messages.ts';
+import { runCase } from '../run/case-run.ts';
+import { DEFAULT_LIMIT_SECONDS } from '../run/harness.ts';
 import { storeHarnessOf } from './session-store-tests.ts';
 import {
   checkStoreHarness,
@@ -14,7 +14,7 @@ import {
   testClock,
   type SessionStoreHarness,
   type StoreCost,
-} from './store-case.ts';
+} from './case/store-case.ts';
 
 /**
  * The operations that are measured. Each works on a session of 100 messages of 1 KB that the store has returned in this
