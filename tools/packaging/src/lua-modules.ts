@@ -11,8 +11,8 @@ export interface LuaModule {
 }
 
 const HEADING = `/**
- * The text of each \`.lua\` file in this folder, by the name of the file. Generated: change the files, then run
- * \`pnpm lua\`.
+ * The text of each \`.lua\` file in this folder, in one line, by the name of the file. Generated: change the files, then
+ * run \`pnpm lua\`.
  */
 export const LUA = {
 `;
@@ -30,7 +30,7 @@ async function luaModule(folder: string): Promise<LuaModule | undefined> {
   if (files.length === 0) return undefined;
   const members = files.map(async (file) => {
     const text = await readFile(join(folder, file), 'utf8');
-    return `  ${memberName(file.replace(/\.lua$/u, ''))}: \`${escapeTemplate(text)}\`,\n`;
+    return `  ${memberName(file.replace(/\.lua$/u, ''))}:\n    ${literal(text)},\n`;
   });
   return { path: join(folder, 'lua.ts'), text: `${HEADING}${(await Promise.all(members)).join('')}};\n` };
 }
@@ -39,7 +39,11 @@ function memberName(name: string): string {
   return /^[a-z]+$/u.test(name) ? name : `'${name}'`;
 }
 
-/** Escapes a text for a template literal. */
-function escapeTemplate(text: string): string {
-  return text.replaceAll(/[\\`]|\$\{/gu, (match) => `\\${match}`);
+/** Returns a string literal of one line, with the quotes that need fewer escapes. */
+function literal(text: string): string {
+  const quote = text.split("'").length > text.split('"').length ? '"' : "'";
+  const escaped = text.replaceAll(/[\\'"]/gu, (match) =>
+    match === '\\' || match === quote ? `\\${match}` : match,
+  );
+  return `${quote}${escaped.replaceAll('\n', String.raw`\n`)}${quote}`;
 }
