@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import { callAfter } from '../../clock.ts';
 import { newWriteToken } from '../store/record/write-token.ts';
-import type { WorkParts } from '../work/work-parts.ts';
+import type { RuntimeParts } from './runtime-options.ts';
 
 /** Options of `SessionRuntime.announce`. */
 export interface AnnounceOptions {
@@ -20,9 +20,8 @@ const ANNOUNCEMENTS_MISSED = 3;
  * @throws what the store throws the first time.
  */
 export async function announceWorker(
-  workerName: string,
   options: AnnounceOptions,
-  { store, clock, slots }: Pick<WorkParts, 'store' | 'clock' | 'slots'>,
+  { workerName, store, clock, slots }: Pick<RuntimeParts, 'workerName' | 'store' | 'clock' | 'slots'>,
 ): Promise<() => Promise<void>> {
   const { everySeconds = DEFAULT_SECONDS } = checkOptions(options);
   // Processes with the same name, such as those of one host, must not replace each other.

@@ -242,12 +242,29 @@ const DEFAULT_CACHE_BYTES = 64_000_000;
 export const groupByOwner = ({ owner }: AgentSession): Schedule =>
   owner === undefined ? {} : { group: owner };
 
+/** The parts of a runtime: those that every task uses, and the beginning of its worker ids. */
+export interface RuntimeParts extends WorkParts {
+  readonly workerName: string;
+}
+
+const PARTS = Symbol('the parts of a runtime');
+
+interface OptionsFromParts extends SessionRuntimeOptions {
+  readonly [PARTS]?: RuntimeParts;
+}
+
+/** Returns options by which a runtime gets these parts, as the runtime of one owner does. */
+export function optionsFrom(parts: RuntimeParts): OptionsFromParts {
+  return { store: parts.store, agents: parts.agents, [PARTS]: parts };
+}
+
 /**
- * Returns the parts of a runtime that every task uses.
+ * Returns the parts of a runtime.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option.
  */
-export function workParts<Context>(options: SessionRuntimeOptions<Context>): WorkParts;
-export function workParts(options: SessionRuntimeOptions): WorkParts {
+export function runtimeParts<Context>(options: SessionRuntimeOptions<Context>): RuntimeParts;
+export function runtimeParts(options: OptionsFromParts): RuntimeParts {
+  if (options[PARTS]) return options[PARTS];
   const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
   checkHooks(hooks);
   checkAgents(agents, options.runContext !== undefined);
@@ -270,5 +287,6 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     schedule: options.schedule ?? groupByOwner,
     cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
     slots: new WorkSlots(),
+    workerName: options.workerName ?? 'holdfast',
   };
 }

@@ -8,10 +8,12 @@ import {
   checkCreateOptions,
   checkExecuteOptions,
   groupByOwner,
-  workParts,
+  optionsFrom,
+  runtimeParts,
   type CreateSessionOptions,
   type ExecuteOptions,
   type RequireRunContext,
+  type RuntimeParts,
   type SessionRuntimeOptions,
 } from './runtime-options.ts';
 import { executeQuickAction } from './quick-action.ts';
@@ -26,7 +28,6 @@ import { ownedParts } from './owned-store.ts';
 import { toolFactsOf, type InspectedSession } from './tool-facts.ts';
 import { advanceSession, nextOf } from '../work/advance-session.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import type { WorkParts } from '../work/work-parts.ts';
 import { loopFrom } from '../work/agent-catalog.ts';
 import { HeldSession } from '../work/held-session.ts';
 import { continueExecution, workOn, type SessionTask } from '../work/session-work.ts';
@@ -62,17 +63,15 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
  */
 export class SessionRuntime<Context = unknown> {
   readonly store: SessionStore;
-  private readonly parts: WorkParts;
-  private readonly workerName: string;
+  private readonly parts: RuntimeParts;
 
   /**
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, or missing `store` or
    * `agents`.
    */
   constructor(options: SessionRuntimeOptions<Context> & RequireRunContext<Context>) {
-    this.parts = workParts(options);
+    this.parts = runtimeParts(options);
     this.store = this.parts.store;
-    this.workerName = options.workerName ?? 'holdfast';
   }
 
   /**
@@ -82,10 +81,7 @@ export class SessionRuntime<Context = unknown> {
    * runtime.
    */
   for(owner: string): SessionRuntime<Context> {
-    const parts = { ...this.parts, ...ownedParts(this.parts, owner) };
-    const scoped = Object.create(this) as SessionRuntime<Context>; // it has all but its store and parts from this one
-    Object.assign<object, object>(scoped, { parts, store: parts.store });
-    return scoped;
+    return new SessionRuntime(optionsFrom({ ...this.parts, ...ownedParts(this.parts, owner) }));
   }
 
   /**
@@ -162,7 +158,7 @@ export class SessionRuntime<Context = unknown> {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; what the store throws the first time.
    */
   announce(options: AnnounceOptions = {}): Promise<() => Promise<void>> {
-    return announceWorker(this.workerName, options, this.parts);
+    return announceWorker(options, this.parts);
   }
 
   /**
@@ -333,7 +329,8 @@ export class SessionRuntime<Context = unknown> {
 
   /** Returns a new worker id. A copied process creates the same ids again, so the worker id contains a random token. */
   private newWorkerId(): string {
-    return `${this.workerName}/${this.parts.clock.newId()}/${newWriteToken()}`;
+    const { workerName, clock } = this.parts;
+    return `${workerName}/${clock.newId()}/${newWriteToken()}`;
   }
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
