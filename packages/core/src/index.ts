@@ -14,10 +14,10 @@ export type {
 export { metadataKey } from './state/values/metadata.ts';
 export type { MetadataKey } from './state/values/metadata.ts';
 export type { ExecutionStatus } from './state/execution/status.ts';
-export type { Waiting } from './state/execution/waiting.ts';
+export type { Waiting } from './state/values/waiting.ts';
 export { AgentStep } from './state/execution/step.ts';
-export { ToolExecution } from './state/execution/tool-execution.ts';
-export type { ToolOutcome } from './state/execution/tool-outcome.ts';
+export { ToolExecution } from './state/tools/tool-execution.ts';
+export type { ToolOutcome } from './state/tools/tool-outcome.ts';
 export { Usage } from './state/inference/usage.ts';
 export type { FinishReason } from './state/inference/inference-response.ts';
 export type { LlmConfig, ResponseFormat } from './state/inference/llm-config.ts';

@@ -4,7 +4,7 @@ import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
 import { isTerminal } from '../state/execution/status.ts';
 import { Usage } from '../state/inference/usage.ts';
-import type { Waiting } from '../state/execution/waiting.ts';
+import type { Waiting } from '../state/values/waiting.ts';
 import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps/events.ts';

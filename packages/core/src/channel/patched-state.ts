@@ -8,7 +8,7 @@ import {
 import type { JsonObject } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { AgentContext } from '../state/context.ts';
-import { snapshotVersion } from '../state/documents/snapshot.ts';
+import { snapshotVersion } from '../state/snapshot.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
 import { readLlmConfig, readResponseFormat } from '../state/inference/llm-config.ts';

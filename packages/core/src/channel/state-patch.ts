@@ -5,9 +5,9 @@ import {
   versionOfFinished,
   writeExecutionWith,
   writeFinishedSteps,
-} from '../state/documents/execution-document.ts';
-import { isGrownStore, MessageRefWriter } from '../state/documents/message-refs.ts';
-import { writeStep, type StepDocument } from '../state/documents/step-document.ts';
+} from '../state/execution/execution-document.ts';
+import { isGrownStore, MessageRefWriter } from '../state/messages/message-refs.ts';
+import { writeStep, type StepDocument } from '../state/execution/step-document.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { MessageStore, Section } from '../state/messages/message-store.ts';

@@ -2,7 +2,7 @@ import { checkArgument, mustBe } from '../arguments.ts';
 import { compact, isEqualJson, isJsonObject, toJsonValue, type JsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
-import type { Answer } from '../state/execution/answer.ts';
+import type { Answer } from '../state/tools/answer.ts';
 import { Continuation, stopSignal, type StopSignal } from '../state/execution/continuation.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
@@ -15,9 +15,9 @@ import type { AssistantPart, ToolOutput, UserMessage } from '../state/messages/m
 import type { EffectiveRequest, StepRequest } from '../state/inference/request.ts';
 import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
-import { ToolExecution } from '../state/execution/tool-execution.ts';
-import type { Waiting } from '../state/execution/waiting.ts';
-import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
+import { ToolExecution } from '../state/tools/tool-execution.ts';
+import type { Waiting } from '../state/values/waiting.ts';
+import type { ToolOutcome } from '../state/tools/tool-outcome.ts';
 import { isToolOf, type AgentEvent, type AgentEventListener, type EventBody } from './steps/events.ts';
 
 /**

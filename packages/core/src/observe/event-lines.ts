@@ -1,8 +1,8 @@
 import type { JsonValue } from '../json.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
-import type { ToolExecution } from '../state/execution/tool-execution.ts';
-import type { ToolBlock } from '../state/execution/tool-outcome.ts';
+import type { ToolExecution } from '../state/tools/tool-execution.ts';
+import type { ToolBlock } from '../state/tools/tool-outcome.ts';
 import type { Usage } from '../state/inference/usage.ts';
 import type { AgentEvent, EventSession } from '../loop/steps/events.ts';
 import type { AgentEventOf } from './observe.ts';

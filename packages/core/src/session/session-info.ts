@@ -3,7 +3,7 @@ import type { WorkFailure } from './work-failure.ts';
 import { readCount, readInstant, readOneOf, readString, type Read } from '../document.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
-import { WAITING_TYPES, type Waiting } from '../state/execution/waiting.ts';
+import { WAITING_TYPES, type Waiting } from '../state/values/waiting.ts';
 import { readLabels, readOwner, readTitle, type SessionLabels } from './session-facts.ts';
 import { NO_TOTALS, readSessionTotals, type SessionTotals } from './session-totals.ts';
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
-import type { Waiting } from '../state/execution/waiting.ts';
+import type { Waiting } from '../state/values/waiting.ts';
 import type { AnnouncedWorker, SeenWorker, SessionInspection } from './session-inspection.ts';
 import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from './session-pages.ts';
 import type {

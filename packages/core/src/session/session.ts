@@ -21,7 +21,7 @@ import {
 import { AgentState } from '../state/agent-state.ts';
 import { requireState } from '../state/require-state.ts';
 import { SessionId } from '../state/values/ids.ts';
-import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from '../state/documents/snapshot.ts';
+import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from '../state/snapshot.ts';
 import { ExecutionBudget, readBudgetLimits, type BudgetLimits } from '../state/execution/budget.ts';
 import { executionSummary, type ExecutionSummary } from './execution-summary.ts';
 import {

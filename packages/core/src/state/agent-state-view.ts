@@ -15,7 +15,7 @@ import type { Metadata } from './values/metadata.ts';
 import type { StepExecution } from './execution/step-execution.ts';
 import { AgentStep, type StepType } from './execution/step.ts';
 import { wrongArgument } from '../arguments.ts';
-import type { ToolExecution } from './execution/tool-execution.ts';
+import type { ToolExecution } from './tools/tool-execution.ts';
 
 /** The stored members of a state. All other members are derived from them. */
 export type AgentStateFields = Pick<

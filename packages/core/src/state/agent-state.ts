@@ -19,14 +19,14 @@ import { List } from './values/list.ts';
 import { CONVERSATION, type MessageStore } from './messages/message-store.ts';
 import { userMessage, type Message, type MessageOptions, type UserPart } from './messages/messages.ts';
 import type { MetadataKey } from './values/metadata.ts';
-import type { SnapshotEnvelope } from './documents/snapshot.ts';
-import { readAgentState, writeAgentState } from './documents/agent-state-document.ts';
+import type { SnapshotEnvelope } from './snapshot.ts';
+import { readAgentState, writeAgentState } from './agent-state-document.ts';
 import { AgentStateView, type AgentStateFields } from './agent-state-view.ts';
 import { requireStep, withCallsEnded, type AgentStep } from './execution/step.ts';
 import type { StepMessageIds } from './execution/step-output.ts';
-import { metadataAfter } from './execution/tool-executions.ts';
-import { withWaitingInside } from './documents/version-1.ts';
-import type { Waiting } from './execution/waiting.ts';
+import { metadataAfter } from './tools/tool-executions.ts';
+import { withWaitingInside } from './version-1.ts';
+import type { Waiting } from './values/waiting.ts';
 
 const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork']>[0]>>('fork', {
   agentId: mustBe.anything,

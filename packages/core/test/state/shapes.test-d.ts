@@ -10,7 +10,7 @@ import {
   type Read,
   type Shape,
 } from '../../src/document.ts';
-import type { Approval } from '../../src/state/execution/approval.ts';
+import type { Approval } from '../../src/state/tools/approval.ts';
 
 // The type of a shape is computed from its readers
 

@@ -9,7 +9,7 @@ import {
   type ToolResultPart,
 } from '../../state/messages/messages.ts';
 import { isHandledByLoop } from '../../state/messages/call-marks.ts';
-import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts';
+import { errorOutput, resultPart } from '../../state/tools/tool-execution.ts';
 import {
   hasResult,
   isPlainExchange,

@@ -8,7 +8,7 @@ import { List } from '../../state/values/list.ts';
 import { readLlmConfig } from '../../state/inference/llm-config.ts';
 import { checkedParts, type ToolCallPart } from '../../state/messages/messages.ts';
 import { readToolChoice } from '../../state/inference/request.ts';
-import { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 import type { Hook, HookPoint } from './hook.ts';
 

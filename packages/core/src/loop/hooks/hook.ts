@@ -3,8 +3,8 @@ import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 
 /** The result of a hook: a change or `undefined`, at once or as a promise. */

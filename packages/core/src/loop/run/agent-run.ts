@@ -4,7 +4,7 @@ import { some } from '../../state/values/frozen-array.ts';
 import { ExecutionId, StepId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { newStepMessageIds } from '../../state/execution/step-output.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { holdOnYield, type HeldSignal } from '../stopping/abort.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { StatePoint } from '../hooks/hook-chain.ts';

@@ -1,6 +1,6 @@
 import type { ToolCallPart } from '../../state/messages/messages.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { interruptedOutcome, type ToolOutcome } from '../../state/execution/tool-outcome.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import { interruptedOutcome, type ToolOutcome } from '../../state/tools/tool-outcome.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { RunningTool } from './running-tool.ts';

@@ -1,8 +1,8 @@
 import { pause } from '../../clock.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { executionWithId } from '../../state/execution/tool-executions.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import { executionWithId } from '../../state/tools/tool-executions.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from './run-state.ts';
 import { canRunTools, stepAtWork } from '../steps/stepper.ts';

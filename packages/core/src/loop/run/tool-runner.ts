@@ -4,13 +4,13 @@ import { toJsonObject, toJsonValue, type JsonValue } from '../../json.ts';
 import type { ToolCallPart, ToolOutput } from '../../state/messages/messages.ts';
 import { isAgentStop, type StopSignal } from '../../state/execution/continuation.ts';
 import { toErrorRecord, type ErrorRecord } from '../../state/values/error-record.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import {
   checkedOutcome,
   interruptedOutcome,
   interruptedWith,
   type ToolOutcome,
-} from '../../state/execution/tool-outcome.ts';
+} from '../../state/tools/tool-outcome.ts';
 import { abortKind, CallSuspended, canAbort, unlessAborted } from '../stopping/abort.ts';
 import { truncate } from '../tools/truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';

@@ -11,11 +11,11 @@ import { Usage } from '../../state/inference/usage.ts';
 import type { ErrorRecord } from '../../state/values/error-record.ts';
 import type { Message, UserMessage } from '../../state/messages/messages.ts';
 import { executionIdOf } from '../../state/messages/message-tags.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import type { Waiting } from '../../state/values/waiting.ts';
 import type { StepExecution } from '../../state/execution/step-execution.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
-import { executionWithId } from '../../state/execution/tool-executions.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
+import { executionWithId } from '../../state/tools/tool-executions.ts';
 import type { InferenceDelta } from '../inference/driver.ts';
 
 /** The content of an event, without the members that all events have. */

@@ -13,8 +13,8 @@ import { isSameSettings, NO_SETTINGS, type EffectiveRequest } from '../../state/
 import { readLlmConfig } from '../../state/inference/llm-config.ts';
 import type { StepMessageIds } from '../../state/execution/step-output.ts';
 import { AgentStep } from '../../state/execution/step.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { Waiting } from '../../state/values/waiting.ts';
 
 /**
  * The next action for a state.

@@ -8,7 +8,7 @@ import {
   toJsonValue,
   type JsonValue,
 } from '../../json.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { neverSignal } from '../stopping/abort.ts';
 import { withinGrace, type GraceOptions } from '../stopping/grace.ts';
 import type { Tool } from './tool-types.ts';

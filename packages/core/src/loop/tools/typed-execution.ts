@@ -1,6 +1,6 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
 import type { JsonValue } from '../../json.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { AnyTool, Tool } from './tool-types.ts';
 

@@ -1,9 +1,9 @@
 import type { Instant } from '../../clock.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import { waitingForRetry } from '../../state/inference/inference-failure.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import type { Waiting } from '../../state/values/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';

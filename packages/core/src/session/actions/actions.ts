@@ -8,7 +8,7 @@ import { stopSignal } from '../../state/execution/continuation.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
 import { checkMessageOptions, type MessageOptions, type UserPart } from '../../state/messages/messages.ts';
-import { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { MetadataKey } from '../../state/values/metadata.ts';
 import { withDecision, type Decision } from './approval.ts';
 import { withAnswer, type GivenAnswer } from './answer.ts';

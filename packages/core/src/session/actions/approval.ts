@@ -9,8 +9,8 @@ import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
-import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { Approval, ApprovalDecision } from '../../state/tools/approval.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { callIn, waitingCalls, withCallChanged, type RequestedCall } from './waiting-calls.ts';
 
 /** A decision of a person on a tool call that waits for approval. */

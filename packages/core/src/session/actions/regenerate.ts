@@ -4,8 +4,8 @@ import { withStop } from '../../loop/stopping/final-stop.ts';
 import { subagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { Waiting } from '../../state/values/waiting.ts';
 import { SUMMARIZED_THROUGH, SUMMARY, withoutTags } from '../../state/messages/message-tags.ts';
 import { List } from '../../state/values/list.ts';
 import {

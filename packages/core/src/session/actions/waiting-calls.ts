@@ -2,8 +2,8 @@ import type { Instant } from '../../clock.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { subagentState, withSubagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { Waiting } from '../../state/values/waiting.ts';
 
 /** Returns the tool executions of the open step that are pending, those of subagents included. */
 export function waitingCalls(

@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { AgentEventListener } from '../../loop/steps/events.ts';
-import { momentsOfWaiting, type Waiting } from '../../state/execution/waiting.ts';
+import { momentsOfWaiting, type Waiting } from '../../state/values/waiting.ts';
 import type { AgentSession } from '../session.ts';
 
 /**

@@ -15,16 +15,16 @@ import { List } from '../values/list.ts';
 import type { LlmConfig } from '../inference/llm-config.ts';
 import { MessageStore } from '../messages/message-store.ts';
 import { StepExecution } from './step-execution.ts';
-import { StepIds } from '../documents/step-ids.ts';
+import { StepIds } from './step-ids.ts';
 import { requireStep, type AgentStep } from './step.ts';
 import {
   readExecution,
   writeExecution,
   type ExecutionFields,
   type ExecutionInit,
-} from '../documents/execution-document.ts';
+} from './execution-document.ts';
 import { isTerminal, readStatus, type ExecutionStatus } from './status.ts';
-import { readWaitings, type Waiting } from './waiting.ts';
+import { readWaitings, type Waiting } from '../values/waiting.ts';
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);

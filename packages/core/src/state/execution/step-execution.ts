@@ -3,13 +3,13 @@ import { DocumentReader } from '../../document.ts';
 import { requireContinuation, type Continuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
 import type { Usage } from '../inference/usage.ts';
-import { readStandalone, writeStandalone, type MessageRefReader } from '../documents/message-refs.ts';
+import { readStandalone, writeStandalone, type MessageRefReader } from '../messages/message-refs.ts';
 import { requireObject } from '../../arguments.ts';
 import {
   readStepExecution,
   writeStepExecution,
   type StepExecutionFields,
-} from '../documents/step-execution-document.ts';
+} from './step-execution-document.ts';
 import { requireStep, type AgentStep } from './step.ts';
 
 /** A closed step, with its times and its continuation. */

@@ -10,8 +10,8 @@ import {
 import { concatExact, pushTo, some } from '../values/frozen-array.ts';
 import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
-import { errorOutput, resultPart, type ToolExecution } from './tool-execution.ts';
-import { executionOf } from './tool-executions.ts';
+import { errorOutput, resultPart, type ToolExecution } from '../tools/tool-execution.ts';
+import { executionOf } from '../tools/tool-executions.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 

@@ -9,23 +9,17 @@ import { InferenceResponse } from '../inference/inference-response.ts';
 import { usageOfFailures, type InferenceFailure } from '../inference/inference-failure.ts';
 import { Usage } from '../inference/usage.ts';
 import { List } from '../values/list.ts';
-import { readStandalone, writeStandalone, type MessageRefReader } from '../documents/message-refs.ts';
+import { readStandalone, writeStandalone, type MessageRefReader } from '../messages/message-refs.ts';
 import { withoutTags, withTags, type MessageTags } from '../messages/message-tags.ts';
 import { callMarksOf } from '../messages/call-marks.ts';
 import type { AssistantPart, Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readGivenRequest, type StepRequest } from '../inference/request.ts';
-import {
-  readStep,
-  writeStep,
-  STEP_NAMES,
-  type StepFields,
-  type StepInit,
-} from '../documents/step-document.ts';
+import { readStep, writeStep, STEP_NAMES, type StepFields, type StepInit } from './step-document.ts';
 import { messageIdsOf, newStepMessageIds, outputOf, type StepMessageIds } from './step-output.ts';
 import { requireObject, wrongArgument } from '../../arguments.ts';
-import { ToolExecution } from './tool-execution.ts';
-import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
-import { outcomeAtEnd } from './tool-outcome.ts';
+import { ToolExecution } from '../tools/tool-execution.ts';
+import { callsWithout, executionOf, putExecutions } from '../tools/tool-executions.ts';
+import { outcomeAtEnd } from '../tools/tool-outcome.ts';
 
 /** The type of a step. It is derived and never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';

@@ -3,7 +3,7 @@ import { orderedReader, readInstant, readString, type Read } from '../../documen
 import { compact } from '../../json.ts';
 import { readErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { readNonEmptyUsage, Usage } from './usage.ts';
-import type { Waiting } from '../execution/waiting.ts';
+import type { Waiting } from '../values/waiting.ts';
 
 /** A failed call of the model, which its step repeats. */
 export interface InferenceFailure {

@@ -2,7 +2,7 @@ import { mustBe, optionsCheck, type ArgumentCheck } from '../../../arguments.ts'
 import type { Instant } from '../../../clock.ts';
 import { describeValue, invalidArgument, type StateFormatError } from '../../../errors.ts';
 import { EXECUTION_STATUSES } from '../../../state/execution/status.ts';
-import { WAITING_TYPES } from '../../../state/execution/waiting.ts';
+import { WAITING_TYPES } from '../../../state/values/waiting.ts';
 import { SESSION_STATUSES, type ListedSession } from '../../session-info.ts';
 import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../../session-store.ts';
 

@@ -1,13 +1,13 @@
 import { compact, isJsonObject, type JsonObject, type JsonValue } from '../../../json.ts';
 import { List } from '../../../state/values/list.ts';
-import { isGrownStore, MessageRefWriter } from '../../../state/documents/message-refs.ts';
-import { writeAgentStateWith } from '../../../state/documents/agent-state-document.ts';
+import { isGrownStore, MessageRefWriter } from '../../../state/messages/message-refs.ts';
+import { writeAgentStateWith } from '../../../state/agent-state-document.ts';
 import {
   versionOf,
   versionOfFinished,
   writeExecutionWith,
   writeFinishedSteps,
-} from '../../../state/documents/execution-document.ts';
+} from '../../../state/execution/execution-document.ts';
 import type { Message, Messages } from '../../../state/messages/messages.ts';
 import { Metadata } from '../../../state/values/metadata.ts';
 import { AgentSession, writeSession } from '../../session.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../clock.ts';
 import { HoldfastError, invalidArgument } from '../../../errors.ts';
 import { isTerminal } from '../../../state/execution/status.ts';
-import { momentsOfWaiting } from '../../../state/execution/waiting.ts';
+import { momentsOfWaiting } from '../../../state/values/waiting.ts';
 import { isDeadLetter, nextFailure, type FailedWork, type WorkFailure } from '../../work-failure.ts';
 import type { AgentSession, SessionRevision } from '../../session.ts';
 import { isItemWaiting, waitingItemCount, withItem, type InboxCursor } from './inbox-cursor.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { readInstant, readString, readVariant, shapeOf, type Read } from '../../document.ts';
-import { readErrorRecord, type ErrorRecord } from '../values/error-record.ts';
-import { SessionId, ToolExecutionId } from '../values/ids.ts';
+import { readErrorRecord, type ErrorRecord } from './error-record.ts';
+import { SessionId, ToolExecutionId } from './ids.ts';
 
 /**
  * An event that a suspended execution waits for: a decision, an answer, an instant, a child session, a message of a

@@ -28,10 +28,10 @@ import {
   writeToolExecution,
   type ToolExecutionFields,
   type ToolExecutionInit,
-} from '../documents/tool-execution-document.ts';
+} from './tool-execution-document.ts';
 import { readAnswer, recordedAnswer, type Answer } from './answer.ts';
 import { readDecision, requestedApproval, type Approval, type ApprovalDecision } from './approval.ts';
-import { readWaitings, type Waiting } from './waiting.ts';
+import { readWaitings, type Waiting } from '../values/waiting.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 

@@ -1,11 +1,11 @@
-import { readCount, readInstant, type DocumentReader } from '../../document.ts';
-import { compact } from '../../json.ts';
-import type { AgentStateFields, AgentStateView } from '../agent-state-view.ts';
-import { AgentContext } from '../context.ts';
-import { ExecutionState } from '../execution/execution.ts';
-import { readLlmConfig } from '../inference/llm-config.ts';
-import { AgentId } from '../values/ids.ts';
-import { versionOf, writeExecution } from './execution-document.ts';
+import { readCount, readInstant, type DocumentReader } from '../document.ts';
+import { compact } from '../json.ts';
+import type { AgentStateFields, AgentStateView } from './agent-state-view.ts';
+import { AgentContext } from './context.ts';
+import { ExecutionState } from './execution/execution.ts';
+import { readLlmConfig } from './inference/llm-config.ts';
+import { AgentId } from './values/ids.ts';
+import { versionOf, writeExecution } from './execution/execution-document.ts';
 import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from './snapshot.ts';
 
 const FORMAT = 'holdfast/agent-state';

@@ -9,12 +9,12 @@ import {
 } from '../../document.ts';
 import { compact } from '../../json.ts';
 import { readFallback, type ExecutionFallback } from '../inference/fallback.ts';
-import { Continuation, readContinuation } from '../execution/continuation.ts';
-import { isTerminal, readStatus, type ExecutionStatus } from '../execution/status.ts';
-import { StepExecution } from '../execution/step-execution.ts';
-import { AgentStep } from '../execution/step.ts';
+import { Continuation, readContinuation } from './continuation.ts';
+import { isTerminal, readStatus, type ExecutionStatus } from './status.ts';
+import { StepExecution } from './step-execution.ts';
+import { AgentStep } from './step.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
-import { readWaitings, type Waiting } from '../execution/waiting.ts';
+import { readWaitings, type Waiting } from '../values/waiting.ts';
 import { readLlmConfig, type LlmConfig } from '../inference/llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Init } from '../values/copy.ts';
@@ -22,7 +22,7 @@ import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/erro
 import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { List } from '../values/list.ts';
-import { MessageRefWriter, readRefs, type MessageRefReader } from './message-refs.ts';
+import { MessageRefWriter, readRefs, type MessageRefReader } from '../messages/message-refs.ts';
 import { versionOfStep, writeStep, STEP_NAMES } from './step-document.ts';
 import { writeStepExecution } from './step-execution-document.ts';
 import { StepIds } from './step-ids.ts';

@@ -9,11 +9,11 @@ import {
   type Read,
 } from '../../document.ts';
 import { isEqualJson, type JsonValue } from '../../json.ts';
-import { readAnswer, type Answer } from '../execution/answer.ts';
-import { readApproval, type Approval } from '../execution/approval.ts';
-import { OUTCOME_RULES, type ToolOutcome } from '../execution/tool-outcome.ts';
+import { readAnswer, type Answer } from './answer.ts';
+import { readApproval, type Approval } from './approval.ts';
+import { OUTCOME_RULES, type ToolOutcome } from './tool-outcome.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
-import { readWaitings, type Waiting } from '../execution/waiting.ts';
+import { readWaitings, type Waiting } from '../values/waiting.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { Init } from '../values/copy.ts';
 import { ToolExecutionId } from '../values/ids.ts';

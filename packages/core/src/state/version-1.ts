@@ -1,7 +1,7 @@
-import { isJsonObject, isSameJson, type JsonValue } from '../../json.ts';
-import type { ExecutionState } from '../execution/execution.ts';
-import type { ToolExecution } from '../execution/tool-execution.ts';
-import type { Waiting } from '../execution/waiting.ts';
+import { isJsonObject, isSameJson, type JsonValue } from '../json.ts';
+import type { ExecutionState } from './execution/execution.ts';
+import type { ToolExecution } from './tools/tool-execution.ts';
+import type { Waiting } from './values/waiting.ts';
 
 /**
  * Migrates an execution from version 1 to version 2, in which the `waiting` entries of a subagent are a member of its

@@ -2,9 +2,9 @@ import { invalidArgument } from '../../errors.ts';
 import type { DocumentReader } from '../../document.ts';
 import type { StepId, ToolExecutionId } from '../values/ids.ts';
 import { ListCache, type List } from '../values/list.ts';
-import type { AgentStep } from '../execution/step.ts';
-import type { ToolExecution } from '../execution/tool-execution.ts';
-import { executionWithId } from '../execution/tool-executions.ts';
+import type { AgentStep } from './step.ts';
+import type { ToolExecution } from '../tools/tool-execution.ts';
+import { executionWithId } from '../tools/tool-executions.ts';
 
 /** A closed step. */
 interface ClosedStep {

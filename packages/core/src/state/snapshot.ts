@@ -1,4 +1,4 @@
-import { readCount, readOneOf, type DocumentReader, type Members, type Read } from '../../document.ts';
+import { readCount, readOneOf, type DocumentReader, type Members, type Read } from '../document.ts';
 
 /** The members that every stored document has beside its own: its format and version. */
 export interface SnapshotEnvelope {

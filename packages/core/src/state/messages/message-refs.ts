@@ -12,8 +12,8 @@ import {
 } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
-import { MessageStore } from '../messages/message-store.ts';
-import { readMessage, type Message, type Messages } from '../messages/messages.ts';
+import { MessageStore } from './message-store.ts';
+import { readMessage, type Message, type Messages } from './messages.ts';
 
 /**
  * References to messages by their position in the message store, so that the document of n steps has size O(n). A range

@@ -1,8 +1,8 @@
 import type { Instant } from '../../clock.ts';
 import { isInstant, readInstant, type DocumentReader } from '../../document.ts';
-import { Continuation, readContinuation } from '../execution/continuation.ts';
-import { AgentStep } from '../execution/step.ts';
-import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
+import { Continuation, readContinuation } from './continuation.ts';
+import { AgentStep } from './step.ts';
+import type { MessageRefReader, MessageRefWriter } from '../messages/message-refs.ts';
 import { STEP_NAMES, writeStep, type StepDocument } from './step-document.ts';
 
 /** The members of a closed step. */

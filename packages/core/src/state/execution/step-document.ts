@@ -8,9 +8,14 @@ import {
   writeInferenceFailure,
   type InferenceFailure,
 } from '../inference/inference-failure.ts';
-import type { MessageRefReader, MessageRefWriter, MessageRange, MessageView } from './message-refs.ts';
+import type {
+  MessageRefReader,
+  MessageRefWriter,
+  MessageRange,
+  MessageView,
+} from '../messages/message-refs.ts';
 import { readStepRequest, type StepRequest } from '../inference/request.ts';
-import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
+import { TOOL_EXECUTION_NAMES, writeToolExecution } from '../tools/tool-execution-document.ts';
 import { isHandledByLoop, needsProviderApproval } from '../messages/call-marks.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
 import {
@@ -26,8 +31,8 @@ import {
   type Messages,
   type ToolCallPart,
 } from '../messages/messages.ts';
-import { ToolExecution } from '../execution/tool-execution.ts';
-import { readOutcomeWith, type ToolOutcome } from '../execution/tool-outcome.ts';
+import { ToolExecution } from '../tools/tool-execution.ts';
+import { readOutcomeWith, type ToolOutcome } from '../tools/tool-outcome.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
