@@ -1,14 +1,6 @@
 import { parseArgs } from 'node:util';
-import { benchBusy } from './busy/bench-busy.ts';
-import { BUSY_NAMES } from './busy/busy-peers.ts';
-import { benchCapacity } from './capacity/bench-capacity.ts';
-import { benchEngines } from './engines/bench-engines.ts';
-import { ENGINE_NAMES } from './engines/engine-task.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
-import { benchPolling } from './polling/bench-polling.ts';
-import { benchPublish } from './publish/bench-publish.ts';
-import { PUBLISH_NAMES } from './publish/publish-peers.ts';
 import type { Row } from './report.ts';
 import { benchState } from './state.ts';
 import { benchStores } from './stores/bench-stores.ts';
@@ -23,11 +15,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   state: [],
   stores: STORE_NAMES,
   turns: TURN_NAMES,
-  busy: BUSY_NAMES,
-  publish: PUBLISH_NAMES,
-  polling: [],
-  engines: ENGINE_NAMES,
-  capacity: [],
 };
 
 const { positionals: parts, values } = parseArgs({
@@ -38,7 +25,6 @@ const { positionals: parts, values } = parseArgs({
     seed: { type: 'string' },
     peers: { type: 'string' },
     steps: { type: 'string' },
-    sessions: { type: 'string' },
   },
 });
 
@@ -72,16 +58,6 @@ if (parts.includes('stores')) {
 if (parts.includes('turns')) {
   rows.push(...(await benchTurns({ ...options, names: TURN_NAMES.filter(isChosen) })));
 }
-if (parts.includes('busy')) {
-  rows.push(...(await benchBusy({ ...options, names: BUSY_NAMES.filter(isChosen) })));
-}
-if (parts.includes('publish')) {
-  rows.push(...(await benchPublish({ ...options, names: PUBLISH_NAMES.filter(isChosen) })));
-}
-if (parts.includes('polling')) await benchPolling(options);
-if (parts.includes('engines')) await benchEngines({ ...options, names: ENGINE_NAMES.filter(isChosen) });
-if (parts.includes('capacity'))
-  await benchCapacity(Number(values.sessions ?? (values.quick ? 3_000 : 100_000)));
 if (parts.length > 1) reportTargets(rows);
 
 function refuseUnknown(what: string, names: readonly string[], known: readonly string[]): void {

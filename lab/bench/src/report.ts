@@ -8,8 +8,6 @@ export interface Row {
   readonly unit?: string;
   /** The most that the value may be. */
   readonly target: number;
-  /** True when `target` is the least that the value may be. */
-  readonly isLeast?: boolean;
   readonly detail: string;
 }
 
@@ -25,14 +23,13 @@ function spread(values: readonly number[], unit: string): string {
 }
 
 /** Does the value reach its target? `undefined` when it was not measured. */
-export function isReached({ value, target, isLeast }: Row): boolean | undefined {
-  if (Number.isNaN(value)) return undefined;
-  return isLeast ? value >= target : value <= target;
+export function isReached({ value, target }: Row): boolean | undefined {
+  return Number.isNaN(value) ? undefined : value <= target;
 }
 
-/** The target with its direction and unit. */
-export function targetCell({ target, unit, isLeast }: Pick<Row, 'target' | 'unit' | 'isLeast'>): string {
-  return `${isLeast ? '≥' : '≤'} ${target}${unit ? ` ${unit}` : ''}`;
+/** The target with its unit. */
+export function targetCell({ target, unit }: Pick<Row, 'target' | 'unit'>): string {
+  return `≤ ${target}${unit ? ` ${unit}` : ''}`;
 }
 
 /** Prints the rows as a table. The exit code says nothing: a benchmark is not a test. */

@@ -18,9 +18,8 @@ const USAGE = {
 /**
  * A model of the AI SDK that does the job. It keeps nothing, unlike the mock of the SDK, which records every prompt.
  * @param pieces the deltas of a streamed response
- * @param seconds the duration of the stream, default 0: each delta comes as soon as it is read
  */
-export function instantModel(job: Job, pieces: readonly string[] = [], seconds = 0): LanguageModelV4 {
+export function instantModel(job: Job, pieces: readonly string[] = []): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: 'bench',
@@ -37,7 +36,7 @@ export function instantModel(job: Job, pieces: readonly string[] = [], seconds =
       return { content, finishReason: calls.length > 0 ? TOOL_CALLS : STOP, usage: USAGE, warnings: [] };
     },
     async doStream() {
-      return { stream: textStream(pieces, seconds) };
+      return { stream: textStream(pieces) };
     },
   };
 }
@@ -49,41 +48,22 @@ function lastCallId(prompt: LanguageModelV4CallOptions['prompt']): string | unde
 }
 
 /** One part at each pull, as a provider's stream gives them. */
-function textStream(pieces: readonly string[], seconds: number): ReadableStream<LanguageModelV4StreamPart> {
-  const pace = seconds > 0 ? paceOf((seconds * 1_000) / pieces.length) : undefined;
+function textStream(pieces: readonly string[]): ReadableStream<LanguageModelV4StreamPart> {
   let position = -1;
   return new ReadableStream({
     pull(controller) {
-      const due = pace?.(position);
-      return due ? due.then(() => enqueueNext(controller)) : enqueueNext(controller);
+      const delta = pieces[position];
+      if (position === -1) {
+        controller.enqueue({ type: 'stream-start', warnings: [] });
+        controller.enqueue({ type: 'text-start', id: '0' });
+      } else if (delta !== undefined) {
+        controller.enqueue({ type: 'text-delta', id: '0', delta });
+      } else {
+        controller.enqueue({ type: 'text-end', id: '0' });
+        controller.enqueue({ type: 'finish', finishReason: STOP, usage: USAGE });
+        controller.close();
+      }
+      position++;
     },
   });
-
-  function enqueueNext(controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>): void {
-    const delta = pieces[position];
-    if (position === -1) {
-      controller.enqueue({ type: 'stream-start', warnings: [] });
-      controller.enqueue({ type: 'text-start', id: '0' });
-    } else if (delta !== undefined) {
-      controller.enqueue({ type: 'text-delta', id: '0', delta });
-    } else {
-      controller.enqueue({ type: 'text-end', id: '0' });
-      controller.enqueue({ type: 'finish', finishReason: STOP, usage: USAGE });
-      controller.close();
-    }
-    position++;
-  }
-}
-
-/** The deltas that arrive together, as in one packet of the network. */
-const PACKET = 10;
-
-/** Returns a function that waits until a delta is due; `undefined` when it is. */
-function paceOf(milliseconds: number): (position: number) => Promise<void> | undefined {
-  const started = performance.now();
-  return (position) => {
-    if (position % PACKET !== 0) return undefined;
-    const due = started + position * milliseconds - performance.now();
-    return due > 0 ? new Promise((resolve) => void setTimeout(resolve, due)) : undefined;
-  };
 }
