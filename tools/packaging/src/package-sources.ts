@@ -23,10 +23,9 @@ export const SOURCES: Readonly<Record<Kind, (names: Names) => Files>> = {
 /** Stores sessions in memory until it has a \`SessionBackend\` of its own: then it extends \`BackedSessionStore\`. */
 export class ${title}SessionStore extends MemorySessionStore {}
 `,
-    'test/conformance.test.ts': `import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore, CreateEngine } from '@holdfast/conformance';
+    'test/conformance.test.ts': `import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
 import { ${title}SessionStore } from '@holdfast/${folderName}';
-import { describe, test, describe, expect, test, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 
 const create: CreateStore = async (clock, settings) => {
   const store = new ${title}SessionStore({ clock, ...settings });
@@ -60,6 +59,7 @@ export function ${driverOf(title)}(): Driver {
 `,
     'test/conformance.test.ts': `import { AgentState, createAgentLoop } from '@holdfast/core';
 import { ${driverOf(title)} } from '@holdfast/${folderName}';
+import { describe, expect, test } from 'vitest';
 
 describe('${driverOf(title)}', () => {
   // Put driverTests() of @holdfast/conformance in its place, over HTTP.
@@ -78,8 +78,9 @@ describe('${driverOf(title)}', () => {
 /** Works in this process until it implements \`ExecutionEngine\` itself. */
 export class ${title}Engine extends InProcessEngine {}
 `,
-    'test/conformance.test.ts': `import { engineTests } from '@holdfast/conformance';
+    'test/conformance.test.ts': `import { engineTests, type CreateEngine } from '@holdfast/conformance';
 import { ${title}Engine } from '@holdfast/${folderName}';
+import { describe, test } from 'vitest';
 
 const create: CreateEngine = async (clock) => ({
   engine: new ${title}Engine({ clock }),
