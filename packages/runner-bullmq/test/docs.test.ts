@@ -6,8 +6,7 @@ import { RedisServer } from 'test-servers';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine } from './support/bullmq-harness.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const path = join(root, 'docs/errors.md');
+const path = join(import.meta.dirname, '../../../docs/errors.md');
 
 /** `vitest --update` writes a changed message to the page. */
 test('docs/errors.md explains the codes of this package, with their messages', async () => {
