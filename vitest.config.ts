@@ -1,5 +1,12 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { CostsReporter } from './tools/tiers/src/costs-reporter.ts';
+
+const { TEST_TIER, UPDATE_COSTS } = process.env;
+const reportsCosts = TEST_TIER !== undefined || UPDATE_COSTS !== undefined;
 
 export default defineConfig({
-  test: { projects: ['packages/*', 'apps/*', 'lab/*', 'tools/*', '!tools/config', 'apps/examples/chat-*'] },
+  test: {
+    projects: ['packages/*', 'apps/*', 'lab/*', 'tools/*', '!tools/config', 'apps/examples/chat-*'],
+    reporters: [...configDefaults.reporters, ...(reportsCosts ? [new CostsReporter()] : [])],
+  },
 });

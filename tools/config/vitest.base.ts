@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { defineProject } from 'vitest/config';
+import { configDefaults, defineProject } from 'vitest/config';
+import { tierFiles } from '../tiers/src/tier-files.ts';
 
 const source = '@holdfast/source';
+const measure = fileURLToPath(new URL('../tiers/src/measure.ts', import.meta.url));
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 interface ProjectOptions {
@@ -16,12 +18,15 @@ interface ProjectOptions {
 /** The tests of one package, with every workspace package resolved to its source. */
 export function project(name: string, { sharesModules = false }: ProjectOptions = {}) {
   const conditions = [source, 'node', 'development|production'];
+  const { include, exclude } = tierFiles(name);
   return defineProject({
     resolve: { conditions },
     ssr: { resolve: { conditions } },
     test: {
       name,
-      include: ['test/**/*.test.ts'],
+      include,
+      exclude: [...configDefaults.exclude, ...exclude],
+      setupFiles: [measure],
       isolate: !sharesModules,
       // A bound for what hangs. On a busy machine a test of a second takes ten.
       testTimeout: 30_000,

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await mkdir(join(copy, '.changeset'));
   for (const name of ['store-sqlite', 'core', 'conformance']) await link(join('packages', name));
   await link('node_modules');
+  await link('tools/tiers');
   for (const kind of KINDS) {
     const folder = await writePackage({ kind, name: 'red-box', repository: copy });
     await link(join(folder, 'node_modules'), 'packages/store-sqlite/node_modules');

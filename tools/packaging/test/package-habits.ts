@@ -20,6 +20,7 @@ export function expectManifest({ folderName, manifest }: PublishedPackage): void
     scripts: {
       build: 'tsup && tsc -p tsconfig.build.json',
       typecheck: 'tsc',
+      'test:heavy': `cd ../.. && TEST_TIER=heavy vitest run --project ${folderName}`,
       api: expect.stringMatching(/^api-extractor run/),
       'api:update': expect.stringMatching(/^mkdir -p etc && api-extractor run --local/),
       'package-check':

@@ -1,0 +1,3 @@
+import { runHeavy } from './heavy.ts';
+
+process.exitCode = await runHeavy(process.argv.slice(2));

@@ -1,0 +1,3 @@
+import { project } from '../config/vitest.base.ts';
+
+export default project('tiers');
