@@ -6,7 +6,7 @@ import {
   type InferenceRequest,
   type InferenceResponse,
 } from '@holdfast/core/driver';
-import type { CalledModel } from './call/called-model.ts';
+import type { CalledModel } from './values/called-model.ts';
 import { ModelCall, type CallPolicy } from './call/model-call.ts';
 import { promptCacheOf, type PromptCache } from './cache/prompt-cache.ts';
 import type { ObservedInference } from './call/observed-call.ts';

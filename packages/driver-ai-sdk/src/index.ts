@@ -2,7 +2,7 @@ export { aiSdkDriver } from './ai-sdk-driver.ts';
 export type { AiSdkDriverOptions } from './ai-sdk-driver.ts';
 export type { PromptCache, PromptCacheOptions } from './cache/prompt-cache.ts';
 export type { CallHeaders, HeadersCall, HeadersOption } from './call/headers.ts';
-export type { CalledModel } from './call/called-model.ts';
+export type { CalledModel } from './values/called-model.ts';
 export type { CallTimeouts } from './call/timeouts.ts';
 export { AiSdkDriverError } from './errors/driver-error.ts';
 export type { AiSdkDriverErrorOptions, DriverErrorData } from './errors/driver-error.ts';

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/core/engine';
 import type { Queue, Telemetry } from 'bullmq';
 import { BullmqWakeUps } from './queue/bullmq-wake-ups.ts';
-import { checkLanes, type BullmqLaneLimits } from './queue/lane-limits.ts';
+import { checkLanes, type BullmqLaneLimits } from './layout/lane-limits.ts';
 import {
   checkConnection,
   checkPrefix,

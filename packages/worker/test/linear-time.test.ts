@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fasterGrowth, repeated } from '../../../tools/config/vitest.growth.ts';
-import { errorFields, lineLog } from '../src/log.ts';
+import { errorFields, lineLog } from '../src/serve/log.ts';
 
 /** A line of the log costs linear time, whatever text an error has. */
 test.each(['text', 'json'] as const)('a line of the log as %s', async (format) => {

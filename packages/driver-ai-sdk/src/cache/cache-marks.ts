@@ -5,8 +5,8 @@ import type {
   LanguageModelV4ProviderTool,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { copyOf } from '../copy.ts';
-import { mergedOptions } from '../provider-options.ts';
+import { copyOf } from '../values/copy.ts';
+import { mergedOptions } from '../values/provider-options.ts';
 import type { CacheTtl } from './cache-rules.ts';
 import { ownMarks, ownTtl } from './own-marks.ts';
 

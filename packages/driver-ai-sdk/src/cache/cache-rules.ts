@@ -1,6 +1,6 @@
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { CalledModel } from '../call/called-model.ts';
-import { mergedOptions } from '../provider-options.ts';
+import type { CalledModel } from '../values/called-model.ts';
+import { mergedOptions } from '../values/provider-options.ts';
 
 /** The time for which a provider caches a prompt after its last use. */
 export type CacheTtl = '5m' | '1h';

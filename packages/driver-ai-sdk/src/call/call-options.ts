@@ -7,8 +7,8 @@ import type {
 } from '@ai-sdk/provider';
 import type { LlmConfig, ResponseFormat } from '@holdfast/core';
 import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
-import { copyOf } from '../copy.ts';
-import { sentOptions } from '../provider-options.ts';
+import { copyOf } from '../values/copy.ts';
+import { sentOptions } from '../values/provider-options.ts';
 import { InvalidCallError } from '../errors/error-kind.ts';
 import type { CallHeaders } from './headers.ts';
 

@@ -1,6 +1,6 @@
 import { mustBe, type InferenceRun } from '@holdfast/core/driver';
 import { InvalidCallError } from '../errors/error-kind.ts';
-import type { CalledModel } from './called-model.ts';
+import type { CalledModel } from '../values/called-model.ts';
 
 /** HTTP headers by name. A header without a value is not sent. */
 export type CallHeaders = Readonly<Record<string, string | undefined>>;

@@ -7,8 +7,8 @@ import {
 import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
 import type { ObservedInference } from './observed-call.ts';
-import { unlessAborted } from './abort.ts';
-import type { CalledModel } from './called-model.ts';
+import { unlessAborted } from '../response/abort.ts';
+import type { CalledModel } from '../values/called-model.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from '../response/convert-response.ts';
 import type { CacheCall } from '../cache/prompt-cache.ts';

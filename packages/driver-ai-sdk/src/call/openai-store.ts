@@ -4,8 +4,8 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { sentWithoutItemIds } from '../provider-options.ts';
-import type { CalledModel } from './called-model.ts';
+import { sentWithoutItemIds } from '../values/provider-options.ts';
+import type { CalledModel } from '../values/called-model.ts';
 
 /**
  * Sets `store: false` for models of OpenAI's Responses API, so that a conversation does not refer to items that OpenAI

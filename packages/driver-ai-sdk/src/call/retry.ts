@@ -1,5 +1,5 @@
 import type { Instant } from '@holdfast/core';
-import { unlessAborted } from './abort.ts';
+import { unlessAborted } from '../response/abort.ts';
 import { isRetryable } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 

@@ -1,5 +1,5 @@
 import type { SharedV4Warning } from '@ai-sdk/provider';
-import type { CalledModel } from './called-model.ts';
+import type { CalledModel } from '../values/called-model.ts';
 
 /** Receives the warnings of models. */
 export type WarningListener = (warning: SharedV4Warning, model: CalledModel) => void;

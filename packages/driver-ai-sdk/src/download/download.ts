@@ -37,7 +37,7 @@ export interface PublicDownloadOptions {
 export function publicDownload({ allowsUnchecked = false, network }: PublicDownloadOptions = {}): Download {
   return async ({ url, maxBytes, signal }) => {
     const [utils, { platformNetwork }, { checkedFetch, uncheckedFetch }] = await Promise.all([
-      import('../prompt/file-utils.ts'),
+      import('./file-utils.ts'),
       import('./network.ts'),
       import('./checked-fetch.ts'),
     ]);

@@ -8,7 +8,7 @@ import { DriverError, type DriverErrorKind, type InferenceResponse } from '@hold
 import { apiCallError, errorKindOf, isRefusal, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
-import { member } from '../member.ts';
+import { member } from '../values/member.ts';
 
 /** The facts about a failed call; JSON. */
 export interface DriverErrorData {

@@ -9,7 +9,7 @@ import {
 } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { RefusedDownloadError } from '../download/refused-download.ts';
-import { member } from '../member.ts';
+import { member } from '../values/member.ts';
 import { capped } from './cap.ts';
 
 const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([

@@ -27,8 +27,8 @@ import {
   type ToolOutput,
   type ToolResultPart,
 } from '@holdfast/core/driver';
-import { copyOf } from '../copy.ts';
-import { sentOptions } from '../provider-options.ts';
+import { copyOf } from '../values/copy.ts';
+import { sentOptions } from '../values/provider-options.ts';
 
 /** A file in the form that the driver sends: its data and its media type. */
 export interface SentFile {

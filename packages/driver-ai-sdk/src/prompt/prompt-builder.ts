@@ -9,7 +9,7 @@ import { LineageCache } from '@holdfast/core/driver';
 import { convertMessage, type SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
 import { hasFiles, type PromptFiles } from './prompt-files.ts';
-import { mergedOptions } from '../provider-options.ts';
+import { mergedOptions } from '../values/provider-options.ts';
 
 /** The converted part of a conversation. `prompt` grows with the conversation, and callers receive copies of it. */
 interface Conversation {

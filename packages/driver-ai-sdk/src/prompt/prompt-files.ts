@@ -55,7 +55,7 @@ export class PromptFiles {
     if (!URL.canParse(file.url)) throw invalidArgument('A file of the conversation has an invalid URL.');
     const url = new URL(file.url);
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
-    const { isFullMediaType, isUrlSupported } = await import('./file-utils.ts');
+    const { isFullMediaType, isUrlSupported } = await import('../download/file-utils.ts');
     if (isUrlSupported({ url: url.href, mediaType, supportedUrls: await model.supportedUrls })) {
       return {
         data: { type: 'url', url, ...(url.href === file.url ? {} : { originalUrl: file.url }) },
@@ -75,7 +75,7 @@ async function withDetectedType(
   data: Extract<SharedV4FileData, { type: 'data' }>,
   mediaType: string,
 ): Promise<SentFile> {
-  const { detectMediaType } = await import('./file-utils.ts');
+  const { detectMediaType } = await import('../download/file-utils.ts');
   return { data, mediaType: detectMediaType({ data: data.data, topLevelType: 'image' }) ?? mediaType };
 }
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { copyOf } from '../copy.ts';
+import { copyOf } from '../values/copy.ts';
 
 /** A conversation in the form for one model. Its messages are copies, shared between the prompts of the model. */
 export interface Prompt {

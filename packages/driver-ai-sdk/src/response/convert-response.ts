@@ -21,7 +21,7 @@ import {
   type ToolDescription,
   type ToolOutput,
 } from '@holdfast/core/driver';
-import { keptOptions, withoutItemIds } from '../provider-options.ts';
+import { keptOptions, withoutItemIds } from '../values/provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
 import { convertUsage, hasNumbers } from './reported-usage.ts';
 

@@ -1,5 +1,5 @@
 import { InvalidResponseDataError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { unlessAborted } from '../call/abort.ts';
+import { unlessAborted } from './abort.ts';
 
 /** The end of a stream of parts. */
 export type StreamEnd =

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Usage, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { Usage } from '@holdfast/core';
-import { member } from '../member.ts';
+import { member } from '../values/member.ts';
 
 /**
  * Converts the reported usage, with the cost in US dollars if the provider reported it. A number that the provider did

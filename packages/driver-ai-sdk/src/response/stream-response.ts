@@ -11,8 +11,8 @@ import {
   convertPartialContent,
   isFinished,
 } from './convert-response.ts';
-import type { CalledModel } from '../call/called-model.ts';
-import { keptOptions } from '../provider-options.ts';
+import type { CalledModel } from '../values/called-model.ts';
+import { keptOptions } from '../values/provider-options.ts';
 import type { HttpFacts } from './http-facts.ts';
 import { convertUsage, earlyUsage, hasNumbers, type CallUsage } from './reported-usage.ts';
 

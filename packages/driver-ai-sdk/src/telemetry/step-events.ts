@@ -1,5 +1,5 @@
 import type { InferenceResponse } from '@holdfast/core/driver';
-import type { CalledModel } from '../call/called-model.ts';
+import type { CalledModel } from '../values/called-model.ts';
 import type { TelemetryEvent } from './integration.ts';
 import { contentEvent, usageEvent } from './sdk-content.ts';
 

@@ -21,7 +21,7 @@ import {
   type ProviderTool,
 } from '@holdfast/core/driver';
 import type { AiSdkTool, AiSdkToolSet } from './ai-sdk-tool.ts';
-import { member } from '../member.ts';
+import { member } from '../values/member.ts';
 import { callOptions } from './call-options.ts';
 import { convertModelOutput, hasFile } from './model-output.ts';
 

@@ -8,7 +8,7 @@ import {
   type ToolContext,
 } from '@holdfast/core';
 import { toJsonValue, ToolResult, type ToolOutput } from '@holdfast/core/driver';
-import { copyOf } from '../copy.ts';
+import { copyOf } from '../values/copy.ts';
 import { sentFileData } from './call-options.ts';
 
 /** A tool, whichever run context it needs. */

@@ -11,15 +11,15 @@ import type { Queue } from 'bullmq';
 import { EngineScripts, type SessionLock } from '../scripts/engine-scripts.ts';
 import { duplicateOf, type EngineClient } from '../server/connection.ts';
 import { queueReport, type QueueReport } from '../server/queue-report.ts';
-import { QueueSettings, type SharedSettings } from '../server/queue-settings.ts';
-import { groupOf, GroupSlots } from './group-slots.ts';
-import { tooManyLanes } from './lane-limits.ts';
+import { QueueSettings, type SharedSettings } from './queue-settings.ts';
+import { groupOf, GroupSlots } from '../layout/group-slots.ts';
+import { tooManyLanes } from '../layout/lane-limits.ts';
 import type { JobData, LaneQueue, SessionJob } from './lane-queue.ts';
 import { LaneSet, type LaneSetOptions } from './lane-set.ts';
-import { queueNames, sessionKeyOf, type QueueNames } from './queue-names.ts';
-import { sessionIdOf } from './readable.ts';
+import { queueNames, sessionKeyOf, type QueueNames } from '../layout/queue-names.ts';
+import { sessionIdOf } from '../layout/readable.ts';
 import { TimerQueue } from './timer-queue.ts';
-import { wholeMilliseconds } from './whole-milliseconds.ts';
+import { wholeMilliseconds } from '../layout/whole-milliseconds.ts';
 
 /** The options of the wake-ups of one engine. */
 export interface BullmqWakeUpsOptions extends Omit<LaneSetOptions, 'dropJob'>, SharedSettings {

@@ -2,11 +2,11 @@ import { systemClock, type Instant } from '@holdfast/core';
 import type { LaneBacklog, WakeUp } from '@holdfast/core/engine';
 import { ErrorCode, Queue, SpanKind, type Job, type Telemetry } from 'bullmq';
 import type { EngineClient } from '../server/connection.ts';
-import type { BullmqLaneLimits } from './lane-limits.ts';
-import { sessionKeyOf } from './queue-names.ts';
-import { isWakeUp } from './readable.ts';
+import type { BullmqLaneLimits } from '../layout/lane-limits.ts';
+import { sessionKeyOf } from '../layout/queue-names.ts';
+import { isWakeUp } from '../layout/readable.ts';
 import { WakeUpWorker, type WakeUpWorkerOptions } from './wake-up-worker.ts';
-import { wholeMilliseconds } from './whole-milliseconds.ts';
+import { wholeMilliseconds } from '../layout/whole-milliseconds.ts';
 
 /** The data of a job: the session to look at. */
 export interface JobData extends WakeUp {

@@ -2,10 +2,10 @@ import { systemClock, type Instant } from '@holdfast/core';
 import { callAfter, type LaneBacklog } from '@holdfast/core/engine';
 import type { Queue } from 'bullmq';
 import type { EngineScripts } from '../scripts/engine-scripts.ts';
-import type { BullmqLaneLimits } from './lane-limits.ts';
+import type { BullmqLaneLimits } from '../layout/lane-limits.ts';
 import { LaneQueue, type LaneQueueOptions, type SessionJob } from './lane-queue.ts';
-import type { QueueNames } from './queue-names.ts';
-import { readJson } from './readable.ts';
+import type { QueueNames } from '../layout/queue-names.ts';
+import { readJson } from '../layout/readable.ts';
 
 /** The options of the lanes of one engine. */
 export interface LaneSetOptions extends LaneQueueOptions {

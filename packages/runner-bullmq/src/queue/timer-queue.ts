@@ -3,7 +3,7 @@ import { Queue, SpanKind, type Job } from 'bullmq';
 import type { EngineScripts } from '../scripts/engine-scripts.ts';
 import { ANY_NUMBER, type LaneQueueOptions } from './lane-queue.ts';
 import { WakeUpWorker } from './wake-up-worker.ts';
-import { wholeMilliseconds } from './whole-milliseconds.ts';
+import { wholeMilliseconds } from '../layout/whole-milliseconds.ts';
 
 /** How many timers a worker handles at the same time. Each adds a job to a lane. */
 const CONCURRENCY = 50;

@@ -1,6 +1,6 @@
 import type { WakeUp } from '@holdfast/core/engine';
 import { Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
-import { isWakeUp } from './readable.ts';
+import { isWakeUp } from '../layout/readable.ts';
 
 /** The options of a worker, and what removes the job that a worker has locked with a token and cannot read. */
 export interface WakeUpWorkerOptions extends WorkerOptions {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '@holdfast/core';
 import type { WakeUp } from '@holdfast/core/engine';
-import type { GroupSlots } from '../queue/group-slots.ts';
-import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from '../queue/job-order.ts';
-import { MOST_LANES, type BullmqLaneLimits } from '../queue/lane-limits.ts';
-import { sessionKeyOf, type QueueNames } from '../queue/queue-names.ts';
-import { wakeUpOf, wakeUpsOf } from '../queue/readable.ts';
-import { wholeMilliseconds } from '../queue/whole-milliseconds.ts';
+import type { GroupSlots } from '../layout/group-slots.ts';
+import { jobPriorityOf, LAST_TICKET, levelOf, levelOfJob, ticketOf } from '../layout/job-order.ts';
+import { MOST_LANES, type BullmqLaneLimits } from '../layout/lane-limits.ts';
+import { sessionKeyOf, type QueueNames } from '../layout/queue-names.ts';
+import { wakeUpOf, wakeUpsOf } from '../layout/readable.ts';
+import { wholeMilliseconds } from '../layout/whole-milliseconds.ts';
 import type { EngineClient } from '../server/connection.ts';
 import { LUA } from './lua.ts';
 

@@ -6,9 +6,9 @@ import {
   type BullmqWakeUpsOptions,
 } from '../../src/queue/bullmq-wake-ups.ts';
 import type { Schedule } from '@holdfast/core/engine';
-import { GroupSlots } from '../../src/queue/group-slots.ts';
-import { LAST_TICKET } from '../../src/queue/job-order.ts';
-import { queueNames } from '../../src/queue/queue-names.ts';
+import { GroupSlots } from '../../src/layout/group-slots.ts';
+import { LAST_TICKET } from '../../src/layout/job-order.ts';
+import { queueNames } from '../../src/layout/queue-names.ts';
 import { EngineScripts } from '../../src/scripts/engine-scripts.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';

@@ -1,8 +1,8 @@
 import { RedisServer } from 'test-servers';
 import { expect, test } from 'vitest';
 import { TimerQueue } from '../../src/queue/timer-queue.ts';
-import { GroupSlots } from '../../src/queue/group-slots.ts';
-import { queueNames } from '../../src/queue/queue-names.ts';
+import { GroupSlots } from '../../src/layout/group-slots.ts';
+import { queueNames } from '../../src/layout/queue-names.ts';
 import { EngineScripts } from '../../src/scripts/engine-scripts.ts';
 import { connect } from '../../src/server/connection.ts';
 import { TIMES } from '../support/bullmq-harness.ts';

@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import type { ToolPart } from '../messages/ui-part.ts';
-import { isSameValue } from './is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import { inputChunk, outputChunks, requestChunks, responseChunks } from './tool-chunks.ts';
 
 /** The order in which a call has its states. */

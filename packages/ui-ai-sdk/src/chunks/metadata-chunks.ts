@@ -1,5 +1,5 @@
 import type { UIMessageChunk } from 'ai';
-import { isObject, isSameValue } from './is-same-value.ts';
+import { isObject, isSameValue } from '../json/is-same-value.ts';
 
 /** Names of members that a page does not merge. */
 const UNMERGED: readonly string[] = ['__proto__', 'constructor', 'prototype'];

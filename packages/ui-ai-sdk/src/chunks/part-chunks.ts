@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 import { isToolPart, type UIPart } from '../messages/ui-part.ts';
 import { grownCallChunks } from './grown-call.ts';
-import { isSameValue } from './is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import { toolPartChunks } from './tool-chunks.ts';
 
 type TextPart = Extract<UIPart, { readonly type: 'text' | 'reasoning' }>;

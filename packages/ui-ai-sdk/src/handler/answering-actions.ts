@@ -9,9 +9,9 @@ import {
   type SessionAction,
   type ToolExecution,
 } from '@holdfast/core';
-import { isSameValue } from '../chunks/is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import { approvalIdOfCall, callIdOf } from '../messages/call-ids.ts';
-import { ChatRequestError } from './chat-error.ts';
+import { ChatRequestError } from './request/chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import type { IncomingAnswer, IncomingDecision } from './request/incoming.ts';
 

@@ -7,19 +7,13 @@ import {
 } from '@holdfast/core';
 import type { UIMessage } from 'ai';
 import { SessionWatcher, type SessionView } from '@holdfast/core/channel';
-import { executionIdIn } from '../wire/execution-id.ts';
+import { executionIdIn } from '../messages/execution-id.ts';
 import { contentDigestOf, digestOf } from '../wire/digest.ts';
 import type { ChatVersion } from '../wire/response-event.ts';
 import { serverSentEvent, EVENT_STREAM_HEADERS } from '../wire/server-sent-events.ts';
 import { Chat, type ChatParts } from './chat.ts';
-import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './chat-error.ts';
-import {
-  checkLimits,
-  checkOptions,
-  type ChatHandlerOptions,
-  type ChatName,
-  type ChatUser,
-} from './chat-options.ts';
+import { CHAT_STATUS, ChatRequestError, errorResponse, toChatError } from './request/chat-error.ts';
+import { checkOptions, type ChatHandlerOptions, type ChatName, type ChatUser } from './chat-options.ts';
 import {
   errorToRetry,
   hasFailed,
@@ -33,7 +27,8 @@ import { followResponse, type ResponseTarget } from './followed-response.ts';
 import { isId, optionalId, readCommand, type ChatCommand } from './request/incoming.ts';
 import { checkOrigin, corsHeaders, preflightResponse } from './request/origins.ts';
 import { mountedRequest, segmentsBehind, type MountedRequest } from './request/mount.ts';
-import { DEFAULT_LIMITS, OwnerUsage, type Limits } from './request/owner-usage.ts';
+import { checkLimits, DEFAULT_LIMITS, type Limits } from './request/chat-limits.ts';
+import { OwnerUsage } from './request/owner-usage.ts';
 import { queuedMessages } from './queued-messages.ts';
 import { readBody } from './request/request-body.ts';
 import { responseStream, type ResponseFormat } from './response-stream.ts';

@@ -2,6 +2,7 @@ import type { AgentDefinition, AgentState, Clock, SessionRuntime } from '@holdfa
 import type { SessionChannel } from '@holdfast/core/channel';
 import { mustBe, optionsCheck, type ExecutionEngine } from '@holdfast/core/engine';
 import type { MessageOptions } from './chat-view.ts';
+import type { ChatLimits } from './request/chat-limits.ts';
 
 /** The user of a request. */
 export interface ChatUser {
@@ -27,20 +28,6 @@ export interface ChatName {
   readonly owner: string;
   /** The id that the page gave to the chat. */
   readonly chatId: string;
-}
-
-/** Bounds for the requests of one owner in this process, against pages that misbehave. */
-export interface ChatLimits {
-  /** The largest body of a request, in bytes. Default: 4,000,000. */
-  readonly bodyBytes?: number;
-  /** The number of JSON values in a message of the user, its metadata included, or in the answers to calls. Default: 10,000. */
-  readonly values?: number;
-  /** The number of requests that change something, in a minute. Default: 120. */
-  readonly requestsPerMinute?: number;
-  /** The number of requests that only read, in a minute: loads, and streams that open. Default: 1,200. */
-  readonly readsPerMinute?: number;
-  /** The number of open streams. Default: 50. */
-  readonly streams?: number;
 }
 
 /** Options of `chatHandler`. `User` is what `authorize` returns. */
@@ -115,14 +102,6 @@ export const checkOptions = optionsCheck<ChatHandlerOptions>('chatHandler', {
   describeFailure: mustBe.function,
   onError: mustBe.function,
   clock: mustBe.clock,
-});
-
-export const checkLimits = optionsCheck<ChatLimits>('limits of chatHandler', {
-  bodyBytes: mustBe.wholeNumber(1),
-  values: mustBe.wholeNumber(1),
-  requestsPerMinute: mustBe.wholeNumber(1),
-  readsPerMinute: mustBe.wholeNumber(1),
-  streams: mustBe.wholeNumber(1),
 });
 
 function isOrigin(value: unknown): boolean {

@@ -2,7 +2,7 @@ import type { AgentState, ErrorRecord, Waiting } from '@holdfast/core';
 import type { SessionView } from '@holdfast/core/channel';
 import type { ExecutionSummary } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
-import { executionIdIn } from '../wire/execution-id.ts';
+import { executionIdIn } from '../messages/execution-id.ts';
 import { toUIMessages, type ToUIMessagesOptions } from '../messages/to-ui-messages.ts';
 
 /** How a chat shows its messages. */

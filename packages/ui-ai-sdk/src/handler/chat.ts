@@ -14,12 +14,12 @@ import {
 import type { SessionView, SessionWatcher } from '@holdfast/core/channel';
 import { executionIdOf, type ExecutionEngine } from '@holdfast/core/engine';
 import type { InboxItem } from '@holdfast/core/store';
-import { isSameValue } from '../chunks/is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import { messagesShownAs } from '../messages/message-ids.ts';
 import { digestOf } from '../wire/digest.ts';
-import { executionIdIn } from '../wire/execution-id.ts';
+import { executionIdIn } from '../messages/execution-id.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
-import { ChatRequestError } from './chat-error.ts';
+import { ChatRequestError } from './request/chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
 import { errorToRetry, isAtWork, type Summaries } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';

@@ -2,7 +2,7 @@ import { pendingApprovals, type AgentState, type ToolExecution } from '@holdfast
 import type { UIMessage } from 'ai';
 import { approvalIdOfCall } from '../messages/call-ids.ts';
 import { withoutDecision } from '../messages/decidable.ts';
-import { ChatRequestError } from './chat-error.ts';
+import { ChatRequestError } from './request/chat-error.ts';
 import type { CallToDecide, ChatHandlerOptions, ChatUser } from './chat-options.ts';
 
 /** The texts of a page for a call on which its user may not decide. */

@@ -1,7 +1,7 @@
 import type { AgentState, Message, UserPart } from '@holdfast/core';
 import type { InboxItem } from '@holdfast/core/store';
 import type { UIMessage } from 'ai';
-import { isObject, isSameValue } from '../chunks/is-same-value.ts';
+import { isObject, isSameValue } from '../json/is-same-value.ts';
 import { userParts } from '../messages/content-parts.ts';
 import { DATA_PARTS, withDataParts } from '../messages/data-parts.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@holdfast/core';
-import { isObject } from '../chunks/is-same-value.ts';
+import { isObject } from '../json/is-same-value.ts';
 import type { UIPart } from './ui-part.ts';
 
 /** The metadata in which a user message keeps its data parts, which are for the page: models do not read them. */

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isObject } from '../chunks/is-same-value.ts';
+import { isObject } from '../json/is-same-value.ts';
 import { isToolPart, type ToolPart, type UIPart } from './ui-part.ts';
 
 /** The mark of a call on which the user of the page may not decide. */

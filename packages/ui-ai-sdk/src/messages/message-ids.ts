@@ -1,6 +1,6 @@
 import type { AgentState, Message } from '@holdfast/core';
 import { executionIdOf } from '@holdfast/core/engine';
-import { executionIdIn } from '../wire/execution-id.ts';
+import { executionIdIn } from './execution-id.ts';
 
 /** Returns the id of a UI message whose id an earlier message has: the same id with a number. */
 export function numberedId(id: string, number: number): string {

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isSameValue } from '../chunks/is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
 import { hasNewAnswer, isQuestion } from './answers.ts';
 import { OpenStreams } from './open-streams.ts';

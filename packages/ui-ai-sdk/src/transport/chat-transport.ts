@@ -1,6 +1,6 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import { contentDigestOf } from '../wire/digest.ts';
-import { executionIdIn } from '../wire/execution-id.ts';
+import { executionIdIn } from '../messages/execution-id.ts';
 import { answersOf, hasNewAnswer } from './answers.ts';
 import { ChatConnection, ChatResponseError, type ConnectionOptions } from './chat-connection.ts';
 import { ChatRecord, chatPath } from './chat-record.ts';

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isObject } from '../chunks/is-same-value.ts';
+import { isObject } from '../json/is-same-value.ts';
 import type { UIPart } from '../messages/ui-part.ts';
 import { withoutSteered } from '../messages/without-steered.ts';
 

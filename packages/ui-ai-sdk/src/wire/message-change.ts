@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { isSameValue } from '../chunks/is-same-value.ts';
+import { isSameValue } from '../json/is-same-value.ts';
 import type { UIPart } from '../messages/ui-part.ts';
 
 /** The changed members of a part. */

@@ -1,8 +1,8 @@
 import { InProcessEngine, type SessionStore } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
 import type { SessionChannel } from '@holdfast/core/channel';
-import { errorFields, type Log } from '../log.ts';
-import type { WorkerEngine } from '../worker-engine.ts';
+import { errorFields, type Log } from '../serve/log.ts';
+import type { WorkerEngine } from '../serve/worker-engine.ts';
 import { InputError } from './input-error.ts';
 import { withPackages } from './optional-package.ts';
 import type { Settings } from './settings.ts';

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { SessionEvent } from '@holdfast/core';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorFields, lineLog, type Log } from '../log.ts';
-import { startWorker, type StartedWorker } from '../start-worker.ts';
+import { errorFields, lineLog, type Log } from '../serve/log.ts';
+import { startWorker, type StartedWorker } from '../serve/start-worker.ts';
 import { importAgents, runtimeOf } from './agent-module.ts';
 import { openEngine } from './engines.ts';
 import { InputError } from './input-error.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { LOG_LEVELS, type LogLevel } from '../log.ts';
+import { LOG_LEVELS, type LogLevel } from '../serve/log.ts';
 import { InputError } from './input-error.ts';
 
 /** The engines that the command can serve with. */

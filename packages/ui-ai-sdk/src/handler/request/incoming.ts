@@ -1,8 +1,8 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
 import type { UIMessage } from 'ai';
-import { isObject } from '../../chunks/is-same-value.ts';
+import { isObject } from '../../json/is-same-value.ts';
 import { dataPartsMetadata, DATA_PARTS, isDataPart, type DataPart } from '../../messages/data-parts.ts';
-import { ChatRequestError } from '../chat-error.ts';
+import { ChatRequestError } from './chat-error.ts';
 import { requireSmall } from './size.ts';
 
 /** A message of the user. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../chunks/is-same-value.ts';
+import { isObject } from '../../json/is-same-value.ts';
 
 /** The request of a framework in the style of Express, beside the `Request` that a converter made of it. */
 export interface MountedRequest {

@@ -1,4 +1,4 @@
-import { ChatRequestError } from '../chat-error.ts';
+import { ChatRequestError } from './chat-error.ts';
 
 /**
  * Refuses a request that a page of another origin made, unless the origin is allowed. A request without an origin comes

@@ -1,17 +1,6 @@
 import type { Clock } from '@holdfast/core';
-import { ChatRequestError } from '../chat-error.ts';
-import type { ChatLimits } from '../chat-options.ts';
-
-/** The limits of a handler. */
-export type Limits = Required<ChatLimits>;
-
-export const DEFAULT_LIMITS: Limits = {
-  bodyBytes: 4_000_000,
-  values: 10_000,
-  requestsPerMinute: 120,
-  readsPerMinute: 1_200,
-  streams: 50,
-};
+import { ChatRequestError } from './chat-error.ts';
+import type { Limits } from './chat-limits.ts';
 
 const MINUTE = 60_000;
 

@@ -1,4 +1,4 @@
-import { ChatRequestError } from '../chat-error.ts';
+import { ChatRequestError } from './chat-error.ts';
 import type { MountedRequest } from './mount.ts';
 
 /**

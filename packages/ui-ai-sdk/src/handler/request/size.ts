@@ -1,5 +1,5 @@
-import { isObject } from '../../chunks/is-same-value.ts';
-import { ChatRequestError } from '../chat-error.ts';
+import { isObject } from '../../json/is-same-value.ts';
+import { ChatRequestError } from './chat-error.ts';
 
 /** The most levels of objects and arrays within one another. */
 const DEEPEST = 100;

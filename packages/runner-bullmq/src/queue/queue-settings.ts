@@ -1,8 +1,8 @@
 import { HoldfastError, type Instant } from '@holdfast/core';
 import type { GroupConcurrency } from '@holdfast/core/engine';
-import type { BullmqLaneLimits } from '../queue/lane-limits.ts';
+import type { BullmqLaneLimits } from '../layout/lane-limits.ts';
 import type { EngineScripts, LimitedLane } from '../scripts/engine-scripts.ts';
-import type { EngineClient } from './connection.ts';
+import type { EngineClient } from '../server/connection.ts';
 
 /** The settings that all workers of a queue should have in common. */
 export interface SharedSettings {
