@@ -17,7 +17,7 @@ import { checkOptions, type ChatHandlerOptions, type ChatName, type ChatUser } f
 import {
   errorToRetry,
   hasFailed,
-  isAtWork,
+  isInProgress,
   messageOfExecution,
   messagesOfViews,
   type MessagesOf,
@@ -67,10 +67,10 @@ const ROUTES: Readonly<Record<string, Serve>> = {
  * |---|---|
  * | `POST /api/chat` | takes a message, decisions, answers, an edit or a regeneration; streams the response |
  * | `GET /api/chat/ID` | the messages |
- * | `GET /api/chat/ID/stream` | the response at work, from its beginning; status 204 without one |
+ * | `GET /api/chat/ID/stream` | the response in progress, from its beginning; status 204 without one |
  * | `GET /api/chat/ID/stream?message=ID` | the response with this id, or to this message of the user, also after its end |
  * | `GET /api/chat/ID/watch` | a stream of versions, for pages that are idle; status 204 before the first message |
- * | `POST /api/chat/ID/stop` | stops the response at work |
+ * | `POST /api/chat/ID/stop` | stops the response in progress |
  * | `POST /api/chat/ID/fork` | copies the chat |
  * | `DELETE /api/chat/ID` | deletes the chat |
  *
@@ -182,7 +182,7 @@ class Handler {
     const queued = queuedMessages(waiting, state);
     const known = this.messagesOf(view, await chat.executions());
     const messages = [...(await shownTo(chat, known, state)), ...queued];
-    const isBusy = queued.length > 0 || isAtWork(state);
+    const isBusy = queued.length > 0 || isInProgress(state);
     const isFailed = !isBusy && hasFailed(state);
     return shownMessages({
       messages,
@@ -279,14 +279,14 @@ async function firstView(chat: Chat): Promise<SessionView | undefined> {
 
 /**
  * Returns the response that a page can follow: the one that it names by its message or by the message of the user, the
- * one at work, or the one to a queued message.
+ * one in progress, or the one to a queued message.
  */
 async function openResponse(chat: Chat, named: string | undefined): Promise<ResponseTarget | undefined> {
   const waiting = await chat.inbox();
   const session = await chat.find();
   if (session === undefined) return undefined;
   const { state } = session;
-  const active = isAtWork(state) ? state.executionId : undefined;
+  const active = isInProgress(state) ? state.executionId : undefined;
   if (named === undefined && active !== undefined) return { type: 'execution', executionId: active };
   const isNamed = ({ id }: { readonly id: string }): boolean => id === named;
   const queued = queuedMessages(waiting, state).find((each) => named === undefined || isNamed(each));
@@ -327,7 +327,7 @@ async function* versionTexts(
   let shown = '';
   for await (const view of views) {
     const { state, version } = view.session;
-    const isBusy = isAtWork(state);
+    const isBusy = isInProgress(state);
     if (!isBusy && !view.isSaved) continue;
     const chat: ChatVersion = isBusy
       ? { version, isAtWork: true }

@@ -36,8 +36,8 @@ export function messageOfExecution(
   return messages.findLast(isOfExecution);
 }
 
-/** True while the execution works, or waits for something that comes by itself: no page has to do anything. */
-export function isAtWork(state: AgentState): boolean {
+/** True while the response is in progress: workers advance it, or it waits for something that comes by itself. */
+export function isInProgress(state: AgentState): boolean {
   return state.hasActiveExecution && !waitsForPerson(state);
 }
 

@@ -21,7 +21,7 @@ import { executionIdIn } from '../messages/execution-id.ts';
 import { answeringActions, waitsForAny } from './answering-actions.ts';
 import { ChatRequestError } from './request/chat-error.ts';
 import type { ChatUser } from './chat-options.ts';
-import { errorToRetry, isAtWork, type Summaries } from './chat-view.ts';
+import { errorToRetry, isInProgress, type Summaries } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
 import type { ResponseTarget } from './followed-response.ts';
 import { isShownWith } from './queued-messages.ts';
@@ -135,7 +135,7 @@ export class Chat {
     return executionId !== undefined && this.stop(executionId);
   }
 
-  /** Requests the end of an execution, or of the one at work. Returns false without one. */
+  /** Requests the end of an execution, or of the one in progress. Returns false without one. */
   async stop(named: string | undefined): Promise<boolean> {
     const waiting = await this.inbox();
     const state = (await this.find())?.state;
@@ -330,7 +330,7 @@ export class Chat {
       const { state } = await this.runtime.get(this.sessionId);
       const { executionId } = state;
       if (executionId !== undefined && isDone(state)) return { type: 'execution', executionId };
-      if (isRefused || isAtWork(state)) await this.end(executionId, signal);
+      if (isRefused || isInProgress(state)) await this.end(executionId, signal);
       try {
         const begun = (await this.runtime.execute(this.sessionId, unlessDone, options)).state.executionId;
         await this.wake();
@@ -343,7 +343,7 @@ export class Chat {
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE));
       }
     }
-    throw new ChatRequestError('CHAT_BUSY', 'The response at work does not end. Try again in a moment.');
+    throw new ChatRequestError('CHAT_BUSY', 'The response in progress does not end. Try again in a moment.');
   }
 
   /** Stops an execution, and waits for its end. */
@@ -370,11 +370,11 @@ function messageOf({ messages }: AgentState, id: string): Message | undefined {
   return messages.toArray().find((message) => message.id === id);
 }
 
-/** True when the last execution is at work, or has added a message. */
+/** True when the last execution is in progress, or has added a message. */
 function hasResponse(state: AgentState): boolean {
   const isOwn = (message: Message): boolean =>
     message.role !== 'user' && executionIdOf(message) === state.executionId;
-  return isAtWork(state) || state.messages.toArray().some(isOwn);
+  return isInProgress(state) || state.messages.toArray().some(isOwn);
 }
 
 function noResponse(): ChatRequestError {

@@ -4,7 +4,7 @@ import { executionIdOf } from '@holdfast/core/engine';
 import type { FinishReason, UIMessage } from 'ai';
 import { digestOf } from '../wire/digest.ts';
 import type { ResponseEnd } from '../wire/response-event.ts';
-import { hasFailed, isAtWork, messageOfExecution, type MessagesOf } from './chat-view.ts';
+import { hasFailed, isInProgress, messageOfExecution, type MessagesOf } from './chat-view.ts';
 import type { DecisionRights } from './decision-rights.ts';
 
 /** The response that a reader follows. */
@@ -19,7 +19,7 @@ export type ResponseTarget =
       readonly type: 'execution';
       readonly executionId: string;
       readonly isReady?: (state: AgentState) => boolean;
-      /** True for a request without an effect: its response is over at once, unless the execution is at work. */
+      /** True for a request without an effect: its response is over at once, unless the execution is in progress. */
       readonly isUnchanged?: boolean;
     };
 
@@ -123,7 +123,7 @@ function endOf(
 ): ResponseEnd | undefined {
   const { state, version } = session;
   if (state.executionId !== executionId) return { type: 'end', finishReason: 'other' };
-  if (isAtWork(state) || !isSaved) return undefined;
+  if (isInProgress(state) || !isSaved) return undefined;
   const chat = { version, isAtWork: false, digest: digestOf(messages) };
   if (hasFailed(state)) return { type: 'end', finishReason: 'error', error: describeFailure(state), chat };
   switch (state.status) {

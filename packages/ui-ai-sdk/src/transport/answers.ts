@@ -8,7 +8,7 @@ export function answersOf({ id, role, parts }: UIMessage): UIMessage {
   return { id, role, parts: parts.filter((part) => isToolPart(part) && ANSWERED.has(part.state)) };
 }
 
-/** True for a call that waits for an answer of the page, in a response that is not at work. */
+/** True for a call that waits for an answer of the page, in a response that is not in progress. */
 export function isQuestion(part: UIPart): boolean {
   return isToolPart(part) && part.state === 'input-available' && !part.providerExecuted;
 }

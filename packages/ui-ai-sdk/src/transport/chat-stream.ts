@@ -15,7 +15,7 @@ export interface StreamRequest extends ChatRequestInit {
 
 /** A stream of a chat that the server has begun. */
 interface ChatStream {
-  /** False when no response is at work. */
+  /** False when no response is in progress. */
   readonly hasResponse: boolean;
   /** The chunks of the response, over as many connections as it takes. */
   readonly chunks: ReadableStream<UIMessageChunk>;
@@ -50,7 +50,7 @@ export async function openStream(
   }
 }
 
-/** Returns the path of the stream of a response: the named one, or the one at work. */
+/** Returns the path of the stream of a response: the named one, or the one in progress. */
 export function streamPath({ path }: ChatRecord<UIMessage>, messageId: string | undefined): string {
   const named = messageId === undefined ? '' : `&message=${encodeURIComponent(messageId)}`;
   return `${path}/stream?format=events${named}`;

@@ -147,14 +147,14 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     return chunks;
   }
 
-  /** Returns the chunks of the response at work, from its beginning; `null` without one. */
+  /** Returns the chunks of the response in progress, from its beginning; `null` without one. */
   async reconnectToStream({
     chatId,
     abortSignal: signal,
     headers,
   }: ReconnectOptions): Promise<ReadableStream<UIMessageChunk> | null> {
     const chat = this.chatOf(chatId);
-    const path = streamPath(chat, chat.resumeId); // that response is not at work: only its id leads to it
+    const path = streamPath(chat, chat.resumeId); // that response is not in progress: only its id leads to it
     const request: StreamRequest = { method: 'GET', path, headers, signal };
     const { hasResponse, chunks } = await openStream(this.connection, chat, request);
     if (hasResponse) return chunks;
@@ -163,7 +163,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   }
 
   /**
-   * Stops the response at work, wherever it runs. Returns false without one. A message that is on its way is stopped as soon
+   * Stops the response in progress, wherever it runs. Returns false without one. A message that is on its way is stopped as soon
    * as the server has it. When the server cannot be reached, or at the second call, the page sends the message no longer,
    * and stops its response later if the server has the message all the same.
    * @throws ChatResponseError when the server refuses.
@@ -178,7 +178,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
     return (await Promise.all(stops)).includes(true);
   }
 
-  /** Returns the messages of a chat, the response at work included. */
+  /** Returns the messages of a chat, the response in progress included. */
   async load(chatId: string): Promise<ChatHistory<Message>> {
     const chat = this.chatOf(chatId);
     const response = await this.connection.request({ method: 'GET', path: chat.path });
@@ -200,7 +200,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   }
 
   /**
-   * Keeps a chat current: loads its messages, resumes the response at work, and shows changes by other pages. Returns the
+   * Keeps a chat current: loads its messages, resumes the response in progress, and shows changes by other pages. Returns the
    * function that ends it, for `useEffect`.
    */
   attach(chat: AttachedChat<Message>): () => void {

@@ -18,7 +18,7 @@ export interface ChatHistory<Message extends UIMessage = UIMessage> {
   readonly messages: Message[];
   /** The version of the session; 0 for a chat without a message. */
   readonly version: number;
-  /** True while a response is at work, or a message waits for one. */
+  /** True while a response is in progress, or a message waits for one. */
   readonly isAtWork: boolean;
   /** The id of the last response, if it failed. It need not have a message. */
   readonly failedId?: string;
@@ -53,7 +53,7 @@ const REFUSED_PAUSE = 5_000;
 
 /**
  * Keeps a page current while it reads no stream: it loads the messages when another page or a worker has changed the
- * chat, and resumes the response at work.
+ * chat, and resumes the response in progress.
  */
 export class PageSync<Message extends UIMessage> {
   private readonly chat: AttachedChat<Message>;

@@ -5,9 +5,9 @@ import { messageChange, withMessageChange, type MessageChange } from './message-
 export interface ChatVersion {
   /** The version of the session. */
   readonly version: number;
-  /** True while a response is at work. */
+  /** True while a response is in progress. */
   readonly isAtWork: boolean;
-  /** The digest of all messages; absent while a response is at work. */
+  /** The digest of all messages; absent while a response is in progress. */
   readonly digest?: string;
 }
 
