@@ -22,10 +22,11 @@ const runs = join(repository, '.turbo/runs');
 /** The lines of a log that are Vitest's own summary. */
 const SUMMARY = /^ *(?:Test Files|Tests|Duration) .*/gm;
 
-/** The run of Turborepo that ended last. */
-export function lastRun(): TurboRun {
+/** The run of Turborepo that began after an instant, if it has got as far as its first task. */
+export function runSince(start: number): TurboRun | undefined {
+  if (!existsSync(runs)) return undefined;
   const all = readdirSync(runs).map((name): TurboRun => JSON.parse(readFileSync(join(runs, name), 'utf8')));
-  return all.reduce((last, run) => (run.execution.startTime > last.execution.startTime ? run : last));
+  return all.find(({ execution }) => execution.startTime >= start);
 }
 
 /** Lists the tasks of a run, with the summary of their tests, and those that were skipped. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readCosts, repository, tierOf, type Costs } from './costs.ts';
-import { lastRun, reportOfRun } from './heavy-report.ts';
+import { reportOfRun, runSince } from './heavy-report.ts';
 import { machineVersions } from './machine.ts';
 
 /** Most tests of this tier wait for leases, servers and pages: more tasks than processors. */
@@ -34,14 +34,16 @@ function turboEnvironment(): NodeJS.ProcessEnv {
 
 /** Runs the heavy tests, and other tasks beside them. The arguments are those of Turborepo. */
 export async function runHeavy(args: readonly string[]): Promise<number> {
+  const start = Date.now();
   const turbo = join(repository, 'node_modules/.bin/turbo');
-  const settings = [`--concurrency=${CONCURRENCY}`, '--continue', '--summarize'];
+  const settings = [`--concurrency=${CONCURRENCY}`, '--continue=dependencies-successful', '--summarize'];
   const child = spawn(turbo, ['run', ...heavyTasks(), ...args, ...settings], {
     cwd: repository,
     env: turboEnvironment(),
     stdio: 'inherit',
   });
   const [code] = await once(child, 'exit');
-  console.log(reportOfRun(lastRun()));
+  const done = runSince(start);
+  if (done !== undefined) console.log(reportOfRun(done));
   return code ?? 1;
 }

@@ -11,7 +11,10 @@ export function machineVersions(): string {
 function versionOf(program: string | undefined): string {
   if (program === undefined) return 'no Chromium';
   try {
-    return execFileSync(program, ['--version'], { encoding: 'utf8' }).trim();
+    return execFileSync(program, ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return `no ${program}`;
   }

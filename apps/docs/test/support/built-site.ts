@@ -15,8 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
-/** Builds the site, unless it was built from the same sources before. */
+/** Builds the site, unless it was built from the same sources before. Turborepo does so before it runs the tests as a task. */
 export function buildSite(): void {
+  if (process.env['TURBO_HASH'] !== undefined) return;
   const { status, stdout, stderr } = spawnSync('pnpm', ['docs:build'], {
     cwd: join(app, '../..'),
     encoding: 'utf8',
