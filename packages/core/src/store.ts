@@ -96,6 +96,8 @@ export type {
   SessionContent,
 } from './session/store/content/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
+export { backoff } from './backoff.ts';
+export type { BackoffOptions } from './backoff.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { FailedWork, WorkFailure } from './session/work-failure.ts';

@@ -30,18 +30,20 @@ export async function withRetries<T>(
     const outcome = await attempt();
     if ('answer' in outcome || outcome.isFinal || attempts > maxRetries) return { ...outcome, attempts };
     const delay = isRetryable(outcome.error) ? retryDelay(outcome.error, attempts, now()) : Infinity;
-    if (delay > MAX_DELAY) return { ...outcome, attempts };
+    if (delay > MAX_DELAY_SECONDS) return { ...outcome, attempts };
     await unlessAborted(wait(delay, signal), signal);
   }
 }
 
-/** Seconds. When a provider requests a longer delay, the driver throws, and the caller decides. */
-const MAX_DELAY = 60;
-const FIRST_DELAY = 2;
+/** When a provider requests a longer delay, the driver throws, and the caller decides. */
+const MAX_DELAY_SECONDS = 60;
+const FIRST_DELAY_SECONDS = 2;
 
 /** Returns the seconds to wait after an attempt: the delay that the provider requests, or else 2, 4, 8, … */
 export function retryDelay(error: unknown, attempts: number, now: Instant): number {
-  return retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
+  return (
+    retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY_SECONDS * 2 ** (attempts - 1), MAX_DELAY_SECONDS)
+  );
 }
 
 /** Waits on the timer of the machine. */

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { hasErrorCode, StoreUnavailableError, systemClock, type Clock } from '@holdfast/core';
-import { StoreThrottledError } from '@holdfast/core/store';
+import { backoff, StoreThrottledError } from '@holdfast/core/store';
 
 /** The part of a `DynamoDBClient` that the store uses. */
 export type DynamoDbSender = Pick<DynamoDBClient, 'send'>;
@@ -19,8 +19,7 @@ export interface Ambiguity {
 }
 
 const ATTEMPTS = 6;
-const FIRST_DELAY_MILLISECONDS = 50;
-const MAX_DELAY_MILLISECONDS = 5_000;
+const DELAYS_MILLISECONDS = { first: 50, longest: 5_000 };
 
 const THROTTLING_ERRORS: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
@@ -34,8 +33,7 @@ const THROTTLING_ERRORS: ReadonlySet<string> = new Set([
  * time.
  */
 export async function backOff(attempt: number, clock: Clock = systemClock): Promise<void> {
-  const longest = Math.min(MAX_DELAY_MILLISECONDS, FIRST_DELAY_MILLISECONDS * 2 ** attempt);
-  const delay = Math.random() * longest;
+  const delay = Math.random() * backoff(DELAYS_MILLISECONDS, attempt + 1);
   await new Promise<void>((resolve) => {
     if (clock.after) clock.after(delay, resolve);
     else setTimeout(resolve, delay);

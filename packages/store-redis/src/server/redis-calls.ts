@@ -1,12 +1,12 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import { backoff } from '@holdfast/core/store';
 import { SCRIPTS, type RedisScript } from '../scripts/redis-script.ts';
 import type { RedisArgument, RedisBatch, RedisClient } from './redis-client.ts';
 import { causeOfDiscard, failureOf, isForOtherNode, isWrongType } from './redis-errors.ts';
 import { SelectedDatabase } from './selected-database.ts';
 import type { ServerClock } from './server-clock.ts';
 
-const FIRST_PAUSE_MILLISECONDS = 25;
-const LONGEST_PAUSE_MILLISECONDS = 500;
+const PAUSES_MILLISECONDS = { first: 25, longest: 500 };
 
 interface RedisCallsInit {
   readonly client: RedisClient;
@@ -132,7 +132,7 @@ export class RedisCalls {
   private async retry<T>(isWrite: boolean, call: () => Promise<T>, keys: readonly string[] = []): Promise<T> {
     const deadline = performance.now() + this.timeoutSeconds * 1_000;
     let isAmbiguous = false;
-    for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS)) {
+    for (let attempt = 1; ; attempt++) {
       if (this.isClosed) throw unavailable('The session store is closed. Open the store again.', isAmbiguous);
       if (this.client.status === 'end')
         throw unavailable('The client is closed. Create a new client.', isAmbiguous);
@@ -148,6 +148,7 @@ export class RedisCalls {
         const error = thrown instanceof LateReplyError ? (this.connectionError ?? thrown) : thrown;
         const failure = failureOf(thrown);
         isAmbiguous ||= isWrite && failure.isAmbiguous;
+        const pause = backoff(PAUSES_MILLISECONDS, attempt);
         const isLate = performance.now() + pause >= deadline;
         if (!failure.isTransient || isLate) throw unavailable('Redis is not available.', isAmbiguous, error);
         // The pause has a random part, so that writers that failed together do not retry together.

@@ -46,8 +46,8 @@ export interface ChatRequestInit {
 
 /** A stream without news and without heartbeats for so many milliseconds is broken. */
 const LONGEST_SILENCE = 45_000;
-const FIRST_PAUSE = 200;
-const LONGEST_PAUSE = 5_000;
+const FIRST_PAUSE_MILLISECONDS = 200;
+const LONGEST_PAUSE_MILLISECONDS = 5_000;
 
 /** Sends requests to the handler. */
 export class ChatConnection {
@@ -103,7 +103,7 @@ export class ChatConnection {
 
   /** Waits before another attempt; longer after each one. @throws the signal's reason. */
   async pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    await pause(Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), signal);
+    await pause(Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** attempt, LONGEST_PAUSE_MILLISECONDS), signal);
     signal?.throwIfAborted();
   }
 

@@ -1,6 +1,6 @@
 import { MAX_SECONDS, mustBe, optionsCheck, type OptionChecks } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
-import { jitterOf } from '../../jitter.ts';
+import { backoff, jitterOf } from '../../backoff.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import { Usage } from '../../state/inference/usage.ts';
@@ -120,7 +120,8 @@ function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Inst
   const series = failuresInSeries(step.inferenceFailures);
   const pauses = series.filter(({ at: failedAt, retryAt = failedAt }) => retryAt > failedAt).length;
   const { retryAfterSeconds = 0 } = driverFailureOf(thrown);
-  const delay = Math.min(policy.initialDelay * 2 ** pauses, policy.maxDelay) * jitterOf(step.id, pauses);
+  const limits = { first: policy.initialDelay, longest: policy.maxDelay };
+  const delay = backoff(limits, pauses + 1) * jitterOf(step.id, pauses);
   const retryAt = Math.ceil(at + Math.max(delay, retryAfterSeconds * 1_000));
   return policy.maxElapsed > 0 && mayRepeatAt(retryAt, { step, at }, policy) ? retryAt : undefined;
 }

@@ -1,4 +1,5 @@
 import { callAfter } from '../../clock.ts';
+import { backoff } from '../../backoff.ts';
 import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
 import { toJsonObject, toJsonValue, type JsonValue } from '../../json.ts';
 import type { ToolCallPart, ToolOutput } from '../../state/messages/messages.ts';
@@ -249,14 +250,14 @@ function isHandedOver(signal: AbortSignal): boolean {
   return kind === 'yield' || kind === 'lost';
 }
 
-const MAX_PAUSE_SECONDS = 60;
+const PAUSES_SECONDS = { first: 1, longest: 60 };
 
 /** The seconds to wait before the next attempt; `undefined` when there is no further attempt. */
 function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknown): number | undefined {
   const { retry } = tool ?? {};
   if (retry === undefined || attempt >= retry.maxAttempts || retry.isRetryable?.(error) === false)
     return undefined;
-  const { delaySeconds = Math.min(2 ** (attempt - 1), MAX_PAUSE_SECONDS) } = retry;
+  const { delaySeconds = backoff(PAUSES_SECONDS, attempt) } = retry;
   const seconds: unknown = typeof delaySeconds === 'function' ? delaySeconds(attempt) : delaySeconds;
   if (isPause(seconds)) return seconds;
   throw invalidArgument(

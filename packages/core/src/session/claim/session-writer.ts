@@ -1,6 +1,6 @@
 import { pause, type Clock, type Instant } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { jitterOf } from '../../jitter.ts';
+import { backoff, jitterOf } from '../../backoff.ts';
 import { isUnreachable, StoreClosedError, type SessionConflictError } from '../session-errors.ts';
 import { callHookAfterWrite, type SessionEvent, type SessionHooks } from '../session-events.ts';
 import type { AgentSession } from '../session.ts';
@@ -27,12 +27,8 @@ export interface SaveLease {
 
 /** The number of attempts at a save without a lease, and the least number under one. */
 const ATTEMPTS = 3;
-/**
- * The first pause between two attempts, in milliseconds. Each further pause is twice as long, up to the longest, and
- * shorter by jitter.
- */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 2_000;
+/** The pauses between two attempts. Jitter makes them shorter. */
+const PAUSES_MILLISECONDS = { first: 100, longest: 2_000 };
 
 type Options = SaveOptions & { readonly operationId: string };
 
@@ -109,7 +105,7 @@ export async function writeSession(
       if (!isUnreachable(error) || error instanceof StoreClosedError) throw error;
       const now = clock.now();
       window ??= { from: now, to: lease?.endsAt() ?? now };
-      const delay = pauseAfter(attempt, options.operationId);
+      const delay = backoff(PAUSES_MILLISECONDS, attempt) * jitterOf(options.operationId, attempt);
       const isLeaseOver = now < window.from || now + delay >= window.to; // the clock may have gone back
       if (isLeaseOver && attempt >= ATTEMPTS) throw error;
       await pause(clock, delay);
@@ -133,8 +129,4 @@ async function attemptSave(
       report({ type: 'session-conflict', session, error: error as SessionConflictError });
     throw error;
   }
-}
-
-function pauseAfter(attempt: number, operationId: string): number {
-  return Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * jitterOf(operationId, attempt);
 }

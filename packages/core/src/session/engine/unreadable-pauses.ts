@@ -1,3 +1,4 @@
+import { backoff } from '../../backoff.ts';
 import type { Instant } from '../../clock.ts';
 
 const MAX_SECONDS = 3_600;
@@ -5,7 +6,8 @@ const MAX_SESSIONS = 10_000;
 
 interface Pause {
   readonly until: Instant;
-  readonly seconds: number;
+  /** The number of pauses of the session, with this one. */
+  readonly count: number;
 }
 
 /**
@@ -22,10 +24,10 @@ export class UnreadablePauses {
 
   /** Begins a pause. @param firstSeconds the length of the first pause of a session */
   begin(sessionId: string, now: Instant, firstSeconds: number): void {
-    const last = this.pauses.get(sessionId);
-    const seconds = last ? Math.min(2 * last.seconds, Math.max(MAX_SECONDS, firstSeconds)) : firstSeconds;
+    const count = (this.pauses.get(sessionId)?.count ?? 0) + 1;
+    const seconds = backoff({ first: firstSeconds, longest: Math.max(MAX_SECONDS, firstSeconds) }, count);
     this.pauses.delete(sessionId); // the newest is the last
-    this.pauses.set(sessionId, { until: now + seconds * 1_000, seconds });
+    this.pauses.set(sessionId, { until: now + seconds * 1_000, count });
     const [oldest] = this.pauses.keys();
     if (this.pauses.size > MAX_SESSIONS && oldest !== undefined) this.pauses.delete(oldest);
   }

@@ -1,6 +1,6 @@
 import { pause, type Clock } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { jitterOf } from '../../jitter.ts';
+import { backoff, jitterOf } from '../../backoff.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 
 /** How long a caller waits for a busy session. */
@@ -10,12 +10,8 @@ export interface BusyRetryOptions {
   readonly clock: Clock;
 }
 
-/**
- * The first pause between two attempts, in milliseconds. Each further pause is twice as long, up to the longest: the
- * claim may be released at any moment.
- */
-const FIRST_PAUSE = 25;
-const LONGEST_PAUSE = 1_000;
+/** The pauses between two attempts, which are short: the claim may be released at any moment. */
+const PAUSES_MILLISECONDS = { first: 25, longest: 1_000 };
 
 /**
  * Does work that needs a session for itself, as soon as no other worker holds a claim.
@@ -26,16 +22,16 @@ export async function retryWhileBusy<T>(
   { waitSeconds, signal, clock }: BusyRetryOptions,
 ): Promise<T> {
   const end = clock.now() + waitSeconds * 1000;
-  for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LONGEST_PAUSE)) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       const now = clock.now();
       if (now >= end || signal?.aborted || !hasErrorCode(error, 'SESSION_BUSY')) throw error;
       // No worker renews the claim of a process that died: it expires at `until`, by the clock of the store.
-      const untilFree = Math.max(FIRST_PAUSE, (error as SessionBusyError).until - now);
+      const untilFree = Math.max(PAUSES_MILLISECONDS.first, (error as SessionBusyError).until - now);
       // Callers that wait for one session must not retry at the same time.
-      const jittered = delay * jitterOf(clock.newId());
+      const jittered = backoff(PAUSES_MILLISECONDS, attempt) * jitterOf(clock.newId());
       if (!(await pause(clock, Math.min(jittered, untilFree, end - now), signal))) throw error;
     }
   }

@@ -1,5 +1,6 @@
 import type { ChannelEntry } from '../../channel/channel-entry.ts';
 import type { ChannelNews, SessionChannel } from '../../channel/session-channel.ts';
+import { backoff } from '../../backoff.ts';
 import { callAfter, pause, type Clock } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError, StoreClosedError } from '../session-errors.ts';
@@ -15,9 +16,8 @@ interface ViewParts {
   readonly owner: string | undefined;
 }
 
-/** Milliseconds without news, after which the store is read, and the longest such time for an idle session. */
-const LOOK_PAUSE = 1_000;
-const LONGEST_LOOK_PAUSE = 5_000;
+/** The times without news, after which the store is read. They grow for an idle session. */
+const LOOKS_MILLISECONDS = { first: 1_000, longest: 5_000 };
 /** The number of entries that wait for the session to be loaded. */
 const MOST_WAITING = 2_000;
 
@@ -36,7 +36,8 @@ export class SharedView {
   private waiting: ChannelEntry[] = [];
   /** The first entry for which the session was loaded last: a load that does not help is not repeated for it. */
   private loadedFor: ChannelEntry | undefined;
-  private lookPause = LOOK_PAUSE;
+  /** The number of looks since the last news of an idle session, with the next one. */
+  private looks = 1;
   private cancelLook: (() => void) | undefined;
   private end: { readonly error?: unknown } | undefined;
   private readonly readers = new Set<() => void>();
@@ -120,7 +121,7 @@ export class SharedView {
         await channel.subscribe(this.sessionId, listener, { signal });
         return;
       } catch {
-        await pause(clock, LOOK_PAUSE, signal);
+        await pause(clock, LOOKS_MILLISECONDS.first, signal);
       }
     }
   }
@@ -134,7 +135,7 @@ export class SharedView {
   }
 
   private receive(news: ChannelNews): void {
-    this.lookPause = LOOK_PAUSE;
+    this.looks = 1;
     if (news.type === 'gap') {
       this.waiting = [];
       this.mirror?.miss();
@@ -203,10 +204,10 @@ export class SharedView {
     const { clock, channel } = this.parts;
     this.cancelLook?.();
     if (this.isOver) return;
-    this.cancelLook = callAfter(clock, this.lookPause, () => {
+    this.cancelLook = callAfter(clock, backoff(LOOKS_MILLISECONDS, this.looks), () => {
       const isActive = this.mirror?.view.session.state.hasActiveExecution;
       const isSlower = !isActive && channel.capabilities.tail === 'deltas';
-      this.lookPause = isSlower ? Math.min(2 * this.lookPause, LONGEST_LOOK_PAUSE) : LOOK_PAUSE;
+      this.looks = isSlower ? this.looks + 1 : 1;
       void this.load();
     });
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { jitterOf } from '../../jitter.ts';
+import { backoff, jitterOf } from '../../backoff.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { advanceOutcomeOf, type AdvanceOutcome, type AdvanceResult } from '../engine/engine.ts';
 import { isUnreachable, type SessionBusyError } from '../session-errors.ts';
@@ -71,12 +71,10 @@ async function outcomeOfFailure(
   return failure.retryAt === undefined ? { type: 'suspended' } : { type: 'sleep', until: failure.retryAt };
 }
 
-const FIRST_DELAY_SECONDS = 5;
-const MAX_DELAY_SECONDS = 3_600;
+/** The pauses between attempts, with jitter. */
+const DELAYS_SECONDS = { first: 5, longest: 3_600, factor: 4 };
 
-/** The pauses between attempts: each four times as long as the one before, up to an hour, with jitter. */
 function delaysOf(maxAttempts: number, clock: Clock): readonly number[] {
   const jitter = 0.25 + jitterOf(clock.newId());
-  const delayOf = (index: number): number => Math.min(FIRST_DELAY_SECONDS * 4 ** index, MAX_DELAY_SECONDS);
-  return Array.from({ length: maxAttempts - 1 }, (_, index) => delayOf(index) * jitter);
+  return Array.from({ length: maxAttempts - 1 }, (_, index) => backoff(DELAYS_SECONDS, index + 1) * jitter);
 }

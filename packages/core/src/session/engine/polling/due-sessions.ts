@@ -1,6 +1,6 @@
 import type { SessionChannel } from '../../../channel/session-channel.ts';
 import { callAfter, newId, type Clock, type Instant } from '../../../clock.ts';
-import { jitterOf } from '../../../jitter.ts';
+import { jitterOf } from '../../../backoff.ts';
 import type { DueSession, SessionStore } from '../../session-store.ts';
 import { KnownSchedules } from './known-schedules.ts';
 import type { GroupLimits } from '../queue/group-limits.ts';

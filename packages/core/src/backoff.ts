@@ -1,3 +1,16 @@
+/** The pauses between failed attempts, in any unit of time. */
+export interface BackoffOptions {
+  readonly first: number;
+  readonly longest: number;
+  /** How many times as long each pause is as the one before. Default: 2. */
+  readonly factor?: number;
+}
+
+/** Returns the pause after a number of failed attempts, without jitter. @param failures a whole number from 1 */
+export function backoff({ first, longest, factor = 2 }: BackoffOptions, failures: number): number {
+  return Math.min(first * factor ** (failures - 1), longest);
+}
+
 const LAST_DIGITS = 7;
 
 /**

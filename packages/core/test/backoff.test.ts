@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jitterOf } from '../src/jitter.ts';
+import { backoff, jitterOf } from '../src/backoff.ts';
+
+test('each pause is twice as long as the one before, up to the longest', () => {
+  const pauses = [1, 2, 3, 4, 5, 2_000].map((failures) => backoff({ first: 25, longest: 180 }, failures));
+  expect(pauses).toEqual([25, 50, 100, 180, 180, 180]);
+});
+
+test('a factor sets the growth of the pauses', () => {
+  expect([1, 2, 3].map((failures) => backoff({ first: 5, longest: 3_600, factor: 4 }, failures))).toEqual([
+    5, 20, 80,
+  ]);
+});
 
 test('jitter is a factor from 0.5 to 1, and the same for the same id and pause', () => {
   fc.assert(
