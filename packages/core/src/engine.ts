@@ -58,7 +58,7 @@ export type { EventStream } from './loop/run/event-stream.ts';
 export type { AgentEventType, EventBody, EventFrame, EventSession } from './loop/steps/events.ts';
 export type { AgentEventOf } from './observe/observe.ts';
 export type { RequireRunContext } from './session/runtime/runtime-options.ts';
-export type { RunContextFactory } from './session/work/work-parts.ts';
+export type { RunContextFactory } from './session/work/agents.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withAnswer } from './session/actions/answer.ts';
 export type { GivenAnswer } from './session/actions/answer.ts';

@@ -89,14 +89,14 @@ export { MemorySessionStore } from './session/store/memory-session-store.ts';
 
 // The session runtime and its actions
 export { SessionRuntime } from './session/runtime/session-runtime.ts';
-export type { AgentCatalog } from './session/work/agent-catalog.ts';
+export type { AgentCatalog } from './session/work/agents.ts';
 export type {
   CreateSessionOptions,
   ExecuteOptions,
   SessionRuntimeOptions,
 } from './session/runtime/runtime-options.ts';
 export type { SessionEvent, SessionHooks } from './session/session-events.ts';
-export type { SavePolicy } from './session/claim/save-policy.ts';
+export type { SavePolicy } from './session/work/session-work.ts';
 export {
   answer,
   answerError,

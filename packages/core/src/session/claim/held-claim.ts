@@ -17,7 +17,8 @@ interface ClaimHolder {
   base(): AgentSession;
 }
 
-interface ClaimParts {
+/** The parts of a runtime that a claim and its heartbeat need. */
+export interface HeldClaimParts {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly leaseSeconds: number;
@@ -37,7 +38,7 @@ export class HeldClaim {
   private requestedAt: Instant;
   /** The position of the last item that was read. */
   private lastReadPosition = -1;
-  private readonly parts: ClaimParts;
+  private readonly parts: HeldClaimParts;
   private readonly holder: ClaimHolder;
   private isOver = false;
   private isShared = false;
@@ -49,7 +50,7 @@ export class HeldClaim {
   /** The worker stood still, and the store does not know it yet. */
   private isSuspect = false;
 
-  constructor(claimed: ClaimedSession, requestedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
+  constructor(claimed: ClaimedSession, requestedAt: Instant, parts: HeldClaimParts, holder: ClaimHolder) {
     this.claim = claimed.claim;
     this.onlyNew(claimed);
     this.requestedAt = requestedAt;

@@ -7,13 +7,15 @@ import type { AgentSession } from '../session.ts';
 import type { SaveOptions, SessionStore } from '../session-store.ts';
 import type { ClaimedSession, InboxItemRef } from '../session-claim.ts';
 
-interface WriteParts {
+/** The parts of a runtime that a save needs. */
+export interface WriteParts {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly report: (event: SessionEvent) => void;
 }
 
-interface WriterParts extends WriteParts {
+/** The parts of a runtime that the saves under a claim need. */
+export interface WriterParts extends WriteParts {
   readonly hooks: SessionHooks;
 }
 

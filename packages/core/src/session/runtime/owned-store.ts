@@ -4,13 +4,16 @@ import { SessionNotFoundError } from '../session-errors.ts';
 import { OWNER } from '../session-facts.ts';
 import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { resolveSessionQuery } from '../store/backend/session-query.ts';
-import type { WorkParts } from '../work/work-parts.ts';
+import type { RuntimeParts } from './runtime-options.ts';
 
 /**
  * Returns the parts of a runtime that are different for one owner.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid owner, and for another owner than that of the parts.
  */
-export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'store' | 'owner' | 'cache'> {
+export function ownedParts(
+  parts: RuntimeParts,
+  owner: string,
+): Pick<RuntimeParts, 'store' | 'owner' | 'cache'> {
   checkArgument('An owner', owner, OWNER);
   if (parts.owner === owner) return parts;
   if (parts.owner !== undefined)

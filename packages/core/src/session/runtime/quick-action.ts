@@ -1,14 +1,15 @@
+import type { SessionChannel } from '../../channel/session-channel.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { SessionAction } from '../actions/actions.ts';
-import type { AgentLoop } from '../../loop/agent-loop.ts';
-import { loopFrom } from '../work/agent-catalog.ts';
-import type { AgentSession } from '../session.ts';
-import { publishSave } from '../work/notify-worker.ts';
-import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
-import type { WorkParts } from '../work/work-parts.ts';
+import type { ActionContext, SessionAction } from '../actions/actions.ts';
+import type { ClaimParts } from '../claim/held-session.ts';
 import { writeSession } from '../claim/session-writer.ts';
+import type { AgentSession } from '../session.ts';
+import { callHookAfterWrite, callSessionHook, requireSession, type SessionHooks } from '../session-events.ts';
+import type { Agents } from '../work/agents.ts';
 
-type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'agents' | 'channel'>;
+type QuickParts = Pick<ClaimParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'channel'> & {
+  readonly agents: Agents;
+};
 
 /**
  * Executes a quick action on a loaded session, and saves the result. It takes no claim.
@@ -20,24 +21,44 @@ export async function executeQuickAction(
   parts: QuickParts,
   signal: AbortSignal | undefined,
 ): Promise<AgentSession> {
-  const { hooks, clock, agents } = parts;
-  const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
+  const { hooks, clock, agents, channel } = parts;
   const loaded = await callSessionHook(hooks, 'afterLoad', base);
-  const actionResult = requireSession(
-    await action(loaded, { run: refuse, save: refuse, loop, clock, signal }),
-    loaded,
-    'An action',
-  );
-  const changed = await callSessionHook(hooks, 'afterAction', actionResult);
+  const context = { run: refuse, save: refuse, loop: agents.loop, clock, signal };
+  const changed = await sessionAfter(action, loaded, context, hooks);
   if (changed === loaded) return loaded;
   const session = await callSessionHook(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   parts.cache.put(saved);
-  if (parts.channel) await publishSave(parts.channel, saved);
+  if (channel) await publishSave(channel, saved);
   await callHookAfterWrite(parts, 'afterSave', saved);
   return saved;
 }
 
+/** Returns the session after an action and its hook. */
+export async function sessionAfter(
+  action: SessionAction,
+  session: AgentSession,
+  context: ActionContext,
+  hooks: SessionHooks,
+): Promise<AgentSession> {
+  const returned = requireSession(await action(session, context), session, 'An action');
+  return callSessionHook(hooks, 'afterAction', returned);
+}
+
 async function refuse(): Promise<never> {
   throw invalidArgument('A quick action cannot run the agent or save. Return the changed session instead.');
+}
+
+/**
+ * Publishes that a session was saved without a claim, so that readers load it. When the channel does not reply, they
+ * read the store some seconds later.
+ */
+async function publishSave(channel: SessionChannel, session: AgentSession): Promise<void> {
+  const { sessionId, version, status, updatedAt: at, revision } = session;
+  const position = { incarnation: revision.incarnation, epoch: 0, series: 0, n: 1, base: version - 1 };
+  try {
+    await channel.publish(sessionId, [{ ...position, change: { type: 'saved', version, status, at } }]);
+  } catch {
+    // Readers look at the store.
+  }
 }

@@ -5,17 +5,17 @@ import type { RunOptions } from '../../loop/agent-loop.ts';
 import { announceTo, type AgentEventListener } from '../../loop/steps/events.ts';
 import type { IfContextNeeded } from '../../loop/tools/run-context.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
-import { checkAgents, type AgentCatalog } from '../work/agent-catalog.ts';
+import type { AdvanceParts } from '../work/advance-session.ts';
+import { Agents, type AgentCatalog, type RunContextFactory } from '../work/agents.ts';
 import type { Schedule } from '../engine/engine.ts';
 import type { AgentSession } from '../session.ts';
-import { SessionCache } from '../work/session-cache.ts';
+import { SessionCache, type CachedSessions } from '../claim/session-cache.ts';
 import { checkHooks, type SessionEvent, type SessionHooks } from '../session-events.ts';
 import type { BudgetLimits } from '../../state/execution/budget.ts';
 import { LABELS, OWNER, TITLE, type SessionLabels } from '../session-facts.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
-import { SAVE_POLICIES, type SavePolicy } from '../claim/save-policy.ts';
+import { SAVE_POLICIES, type SavePolicy } from '../work/session-work.ts';
 import { WorkSlots } from '../claim/work-slots.ts';
-import type { RunContextFactory, WorkParts } from '../work/work-parts.ts';
 import { COUNT } from '../store/backend/store-arguments.ts';
 
 /** Options of `SessionRuntime`. */
@@ -242,8 +242,10 @@ const DEFAULT_CACHE_BYTES = 64_000_000;
 export const groupByOwner = ({ owner }: AgentSession): Schedule =>
   owner === undefined ? {} : { group: owner };
 
-/** The parts of a runtime: those that every task uses, and the beginning of its worker ids. */
-export interface RuntimeParts extends WorkParts {
+/** The parts of a runtime. */
+export interface RuntimeParts extends AdvanceParts {
+  readonly cache: CachedSessions;
+  /** The beginning of its worker ids. */
   readonly workerName: string;
 }
 
@@ -255,7 +257,7 @@ interface OptionsFromParts extends SessionRuntimeOptions {
 
 /** Returns options by which a runtime gets these parts, as the runtime of one owner does. */
 export function optionsFrom(parts: RuntimeParts): OptionsFromParts {
-  return { store: parts.store, agents: parts.agents, [PARTS]: parts };
+  return { store: parts.store, agents: {}, [PARTS]: parts };
 }
 
 /**
@@ -267,14 +269,12 @@ export function runtimeParts(options: OptionsFromParts): RuntimeParts {
   if (options[PARTS]) return options[PARTS];
   const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
   checkHooks(hooks);
-  checkAgents(agents, options.runContext !== undefined);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
     relatives: store,
     owner: undefined,
-    agents,
-    runContext: options.runContext,
+    agents: new Agents(agents, options.runContext),
     hooks,
     onEvent: options.onEvent,
     channel: options.channel,

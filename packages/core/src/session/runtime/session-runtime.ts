@@ -16,24 +16,21 @@ import {
   type RuntimeParts,
   type SessionRuntimeOptions,
 } from './runtime-options.ts';
-import { executeQuickAction } from './quick-action.ts';
+import { executeQuickAction, sessionAfter } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import { SessionNotFoundError, type SessionBusyError } from '../session-errors.ts';
-import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
+import { callHookAfterWrite, callSessionHook } from '../session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
 import { announceWorker, type AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
 import { toolFactsOf, type InspectedSession } from './tool-facts.ts';
 import { advanceSession, nextOf } from '../work/advance-session.ts';
-import type { AgentLoop } from '../../loop/agent-loop.ts';
-import { loopFrom } from '../work/agent-catalog.ts';
-import { HeldSession } from '../work/held-session.ts';
-import { continueExecution, workOn, type SessionTask } from '../work/session-work.ts';
+import { HeldSession, retryWhileBusy } from '../claim/held-session.ts';
+import { continueExecution, SessionWork, type SessionTask } from '../work/session-work.ts';
 import { checkPageQuery, COUNT } from '../store/backend/store-arguments.ts';
 import { notifyWorker } from '../work/notify-worker.ts';
-import { retryWhileBusy } from './retry-while-busy.ts';
 import { newWriteToken } from '../store/record/write-token.ts';
 
 const ACTION = { ...mustBe.function, expected: 'a function, such as sendMessage("Hello")' };
@@ -140,7 +137,7 @@ export class SessionRuntime<Context = unknown> {
    */
   async inspect(sessionId: string): Promise<InspectedSession> {
     const inspected = await this.store.inspect(sessionId);
-    return Object.freeze({ ...inspected, tools: toolFactsOf(await this.load(sessionId), this.parts) });
+    return Object.freeze({ ...inspected, tools: toolFactsOf(await this.load(sessionId), this.parts.agents) });
   }
 
   /**
@@ -199,25 +196,16 @@ export class SessionRuntime<Context = unknown> {
       if (!isBusy(error) || signal?.aborted) throw error;
       return this.enqueueInstead(sessionId, action, options, error);
     }
-    const { session } = await workOn(held, task, this.parts);
-    if (held.hasFailedBefore) await this.store.recordFailure(sessionId, undefined, { owner: session.owner });
-    return session;
+    return (await new SessionWork(held, task, this.parts).do()).session;
   }
 
   private taskOf(action: SessionAction, options: ExecuteOptions): SessionTask {
     const { signal, onEvent, runContext, steps } = options;
-    const { clock, hooks, agents } = this.parts;
-    const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
-    const act: SessionTask['act'] = async (session, { run, save }) => {
-      const actionResult = await action(session, { run, save, loop, clock, signal });
-      return callSessionHook(hooks, 'afterAction', requireSession(actionResult, session, 'An action'));
-    };
-    const isStepsLater = steps === 'later';
     return {
-      act,
+      act: (session, context) => sessionAfter(action, session, context, this.parts.hooks),
       workerId: this.newWorkerId(),
       suspects: 'accept',
-      isStepsLater,
+      isStepsLater: steps === 'later',
       signal,
       onEvent,
       runContext,
@@ -243,13 +231,13 @@ export class SessionRuntime<Context = unknown> {
     await this.enqueue(sessionId, content, { id });
     const enqueued = { id, content: content as never, enqueuedAt: clock.now() };
     const expected = session.withState(
-      await expectedState(session.state, enqueued, { clock, loop: () => loopFrom(agents, session) }),
+      await expectedState(session.state, enqueued, { clock, loop: () => agents.loop(session) }),
     );
     // The worker that held the session may have died, and then no other worker would read the inbox.
     const task = this.taskOf(resume(), options);
     if (task.isStepsLater) return expected;
     const held = await HeldSession.claim(sessionId, task, this.parts).catch(undefinedIfBusy);
-    return held ? (await workOn(held, task, this.parts)).session : expected;
+    return held ? (await new SessionWork(held, task, this.parts).do()).session : expected;
   }
 
   /**
@@ -292,9 +280,8 @@ export class SessionRuntime<Context = unknown> {
     const { signal, maxSteps, suspects = 'alone', route, onEvent } = options;
     const next = await this.routeTo(sessionId, route);
     if (next) return { outcome: { type: 'yield' }, wake: [], next };
-    const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
-    const limits = { suspects, signal, maxSteps };
-    const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };
+    const limits = { suspects, signal, maxSteps, onEvent };
+    const task = { act: continueExecution, isRetried: true, workerId: this.newWorkerId(), ...limits };
     return advanceSession(sessionId, task, this.parts);
   }
 

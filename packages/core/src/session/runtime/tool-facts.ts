@@ -3,8 +3,7 @@ import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { Tool, ToolEffect } from '../../loop/tools/tool-types.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionInspection } from '../session-inspection.ts';
-import { loopFrom } from '../work/agent-catalog.ts';
-import type { WorkParts } from '../work/work-parts.ts';
+import type { Agents } from '../work/agents.ts';
 
 /** The facts about a tool that matter to a person who lets an agent use it. */
 export interface ToolFacts {
@@ -33,17 +32,14 @@ export interface InspectedSession extends SessionInspection {
 }
 
 /** Returns the facts about the tools of a session's agent; `undefined` when the runtime does not have the agent. */
-export function toolFactsOf(
-  session: AgentSession,
-  { agents }: Pick<WorkParts, 'agents'>,
-): readonly ToolFacts[] | undefined {
+export function toolFactsOf(session: AgentSession, agents: Agents): readonly ToolFacts[] | undefined {
   const tools = loopOf(session, agents)?.tools;
   return tools && Object.freeze([...tools.values()].map(factsOf));
 }
 
-function loopOf(session: AgentSession, agents: WorkParts['agents']): AgentLoop | undefined {
+function loopOf(session: AgentSession, agents: Agents): AgentLoop | undefined {
   try {
-    return loopFrom(agents, session);
+    return agents.loop(session);
   } catch (error) {
     if (hasErrorCode(error, 'AGENT_NOT_FOUND')) return undefined;
     throw error;

@@ -1,29 +1,40 @@
+import { backoff, jitterOf } from '../../backoff.ts';
 import type { Clock } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { backoff, jitterOf } from '../../backoff.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
-import { advanceOutcomeOf, type AdvanceOutcome, type AdvanceResult } from '../engine/engine.ts';
+import { HeldSession, type ClaimParts } from '../claim/held-session.ts';
+import {
+  advanceOutcomeOf,
+  type AdvanceOutcome,
+  type AdvanceResult,
+  type Schedule,
+} from '../engine/engine.ts';
 import { isUnreachable, type SessionBusyError } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
-import { HeldSession } from './held-session.ts';
-import type { WorkParts } from './work-parts.ts';
-import { workOn, type SessionTask, type WorkResult } from './session-work.ts';
+import { SessionWork, type SessionTask, type SessionWorkParts, type WorkResult } from './session-work.ts';
+
+interface ScheduleParts {
+  readonly schedule: (session: AgentSession) => Schedule;
+}
+
+/** The parts of a runtime that an advance needs. */
+export interface AdvanceParts extends ClaimParts, SessionWorkParts, ScheduleParts {
+  /** The owner of all sessions of the runtime; `undefined`: any. */
+  readonly owner: string | undefined;
+}
 
 /** Claims a session and works on it, for an engine. @throws what the store throws when it is unreachable. */
 export async function advanceSession(
   sessionId: string,
   task: SessionTask,
-  parts: WorkParts,
+  parts: AdvanceParts,
 ): Promise<AdvanceResult> {
   let held: HeldSession | undefined;
   try {
     held = await HeldSession.claim(sessionId, task, parts);
     const { steps } = held.latest.totals;
-    const worked = await workOn(held, task, parts);
-    const { released } = worked;
-    if (held.hasFailedBefore)
-      await parts.store.recordFailure(sessionId, undefined, { owner: released.owner });
-    return { ...resultOf(worked, parts), steps: released.totals.steps - steps };
+    const worked = await new SessionWork(held, task, parts).do();
+    return { ...resultOf(worked, parts), steps: worked.released.totals.steps - steps };
   } catch (error) {
     if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return missing(error, held, parts);
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
@@ -31,8 +42,7 @@ export async function advanceSession(
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     if (isUnreachable(error)) throw error; // the session is due when its claim expires
-    const { owner } = held?.latest ?? {};
-    return { outcome: await outcomeOfFailure({ sessionId, owner }, error, parts), wake: [], error };
+    return { outcome: await outcomeOfFailure(sessionId, error, held?.latest.owner, parts), wake: [], error };
   }
 }
 
@@ -42,16 +52,19 @@ const MISSING: AdvanceResult = { outcome: { type: 'finished' }, wake: [], isMiss
  * A wake-up of a session that is gone needs no work. For the runtime of one owner, the session may be one of another owner:
  * the engine must report that it has dropped the wake-up.
  */
-function missing(error: unknown, held: HeldSession | undefined, { owner }: WorkParts): AdvanceResult {
+function missing(error: unknown, held: HeldSession | undefined, { owner }: AdvanceParts): AdvanceResult {
   return held === undefined && owner !== undefined ? { ...MISSING, error } : MISSING;
 }
 
 /** Returns the agent, the lane, the priority and the group of the next work on a session. */
-export function nextOf(session: AgentSession, { schedule }: WorkParts): NonNullable<AdvanceResult['next']> {
+export function nextOf(
+  session: AgentSession,
+  { schedule }: ScheduleParts,
+): NonNullable<AdvanceResult['next']> {
   return { agentName: session.agentName, ...schedule(session) };
 }
 
-function resultOf({ released, hasMore, wake }: WorkResult, parts: WorkParts): AdvanceResult {
+function resultOf({ released, hasMore, wake }: WorkResult, parts: ScheduleParts): AdvanceResult {
   const next = nextOf(released, parts);
   const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(released, next.lane);
   return { outcome, wake: outcome.type === 'finished' ? [...wake] : [], next };
@@ -59,9 +72,10 @@ function resultOf({ released, hasMore, wake }: WorkResult, parts: WorkParts): Ad
 
 /** Records the failure of work on a session. @throws the error when the store cannot record it. */
 async function outcomeOfFailure(
-  { sessionId, owner }: { readonly sessionId: string; readonly owner: string | undefined },
+  sessionId: string,
   error: unknown,
-  { store, clock, maxAttempts }: WorkParts,
+  owner: string | undefined,
+  { store, clock, maxAttempts }: AdvanceParts,
 ): Promise<AdvanceOutcome> {
   const delaysSeconds = delaysOf(maxAttempts, clock);
   const failure = await store

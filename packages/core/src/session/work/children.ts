@@ -1,3 +1,4 @@
+import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { reserveOf, type InboxContent } from '../actions/inbox-content.ts';
@@ -6,9 +7,15 @@ import type { InboxItem, OwnerOptions } from '../session-claim.ts';
 import type { SessionStore } from '../session-store.ts';
 import { ifMissing } from '../store/backend/write-record.ts';
 import { notifyWorker } from './notify-worker.ts';
-import type { WorkParts } from './work-parts.ts';
 
 type Relatives = Pick<SessionStore, 'load' | 'enqueue'>;
+
+/** The parts of a runtime that parents and children need. */
+export interface ChildrenParts {
+  /** The store without an owner: a parent and its children can be sessions of different owners. */
+  readonly relatives: Relatives;
+  readonly channel: SessionChannel | undefined;
+}
 
 /**
  * Returns the state of a session without its waits for child sessions whose execution has ended or that do not exist. When
@@ -46,7 +53,7 @@ function maySee({ sessionId, owner }: AgentSession, child: AgentSession): boolea
  */
 export async function notifyParent(
   child: AgentSession,
-  { relatives, channel }: Pick<WorkParts, 'relatives' | 'channel'>,
+  { relatives, channel }: ChildrenParts,
 ): Promise<string | undefined> {
   const { sessionId, parentId, state } = child;
   if (parentId === undefined || !state.execution?.isTerminal) return undefined;

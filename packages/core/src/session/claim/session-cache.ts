@@ -6,7 +6,7 @@ interface CachedSession {
   readonly size: number;
 }
 
-/** The part of a cache that the work on sessions uses. */
+/** The part of a cache that a runtime uses. */
 export type CachedSessions = Pick<SessionCache, 'get' | 'put' | 'remove' | 'ownedBy'>;
 
 /**

@@ -4,7 +4,7 @@ import { planSave } from '@holdfast/core/store';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { knownSize } from '../../../src/session/store/content/save-plan.ts';
-import { SessionCache } from '../../../src/session/work/session-cache.ts';
+import { SessionCache } from '../../../src/session/claim/session-cache.ts';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { START } from '../../support/arbitraries.ts';
 
