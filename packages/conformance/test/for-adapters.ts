@@ -12,4 +12,5 @@ export { runThroughOutage } from './store/run-through-outage.ts';
 export { stopWorkerOnView, workUntilStopped } from './channel/stopped-worker.ts';
 export { FAILED_BY_DESIGN } from './engine/polling-engine/by-design.ts';
 export { ScriptedSessions } from './engine/polling-engine/scripted-sessions.ts';
+export { coreOf, restOf } from './store/case-parts.ts';
 export * from './store/broken-stores/planted-defects.ts';

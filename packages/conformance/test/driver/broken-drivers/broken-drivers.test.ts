@@ -1,5 +1,6 @@
 import { driverCases, type CreateDriver, type DriverAbilities, type DriverCase } from '@holdfast/conformance';
 import { afterAll, describe, expect, test } from 'vitest';
+import { casesFor, isThorough, nameOf, testRedCases } from '../../run/red-cases.ts';
 import { fetchAbilities, fetchHarness } from '../fetch-harness.ts';
 import { fetchDefects } from '../openai/fetch-defects.ts';
 import { OpenAiServer } from '../openai/openai-server.ts';
@@ -27,13 +28,9 @@ const scripted: Subject = { create: createScripted, abilities: scriptedAbilities
 /** The needs of cases that a scripted driver cannot run. */
 const OF_CONNECTIONS = new Set(['streaming', 'noise', 'disconnects', 'secrets', 'cut', 'end', 'error']);
 /** `EFFORT=2` runs every case over HTTP. Otherwise a case that needs no connection runs without one. */
-const isThorough = Number(process.env['EFFORT'] ?? 1) > 1;
-
 function subjectOf({ needs }: DriverCase): Subject {
   return isThorough || needs.some((need) => OF_CONNECTIONS.has(need)) ? onFetch : scripted;
 }
-
-const nameOf = ({ group, name }: DriverCase): string => `${group}: ${name}`;
 
 /** Defects with which cases wait for an event that never comes. Their cases wait for seconds only. */
 const waiting: ReadonlySet<string> = new Set([
@@ -48,14 +45,7 @@ const waiting: ReadonlySet<string> = new Set([
   'leaves its connection open',
 ]);
 
-/**
- * Returns the cases for a defect: those that it fails, and each eighth other. `EFFORT=2` runs all.
- */
-function casesFor(name: string): readonly DriverCase[] {
-  const red = new Set(expected[name]);
-  const offset = Object.keys(expected).indexOf(name);
-  return driverCases.filter((each, at) => isThorough || red.has(nameOf(each)) || (at + offset) % 8 === 0);
-}
+const asked = casesFor(driverCases, expected, { every: 8 });
 
 /** Returns the names of the cases that fail. */
 async function failuresOf(
@@ -97,7 +87,7 @@ const subjects: readonly (readonly [name: string, (each: DriverCase) => Subject]
 describe.concurrent('a driver that', { timeout: 120_000 }, () => {
   test.for(subjects)('%s', async ([name, subject], { expect }) => {
     const pauseSeconds = waiting.has(name) ? 3 : undefined;
-    expect(await failuresOf(casesFor(name), subject, pauseSeconds)).toEqual(expected[name]);
+    expect(await failuresOf(asked(name), subject, pauseSeconds)).toEqual(expected[name]);
   });
 });
 
@@ -111,14 +101,4 @@ test('a driver without a defect fails no case', async () => {
   ).toEqual([]);
 });
 
-test('every driver with a defect fails a case', () => {
-  expect(Object.keys(expected)).toEqual([...Object.keys(wrappedDefects), ...fetchDefects]);
-  expect(Object.entries(expected).filter(([, names]) => names.length === 0)).toEqual([]);
-});
-
-test('every case is failed by a driver with a defect', () => {
-  const names = driverCases.map(nameOf);
-  const failed = new Set(Object.values(expected).flat());
-  expect(names.filter((name) => !failed.has(name))).toEqual([]);
-  expect([...failed].filter((name) => !names.includes(name))).toEqual([]);
-});
+testRedCases('driver', expected, [...Object.keys(wrappedDefects), ...fetchDefects], driverCases.map(nameOf));

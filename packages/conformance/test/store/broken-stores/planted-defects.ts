@@ -7,18 +7,11 @@ import {
   type SessionStoreHarness,
 } from '@holdfast/conformance';
 import type { Ways } from '../map-backend.ts';
+import { isThorough } from '../../run/red-cases.ts';
 import type { StoreParts } from '../map-store.ts';
-import { answering } from './answering.ts';
-import { claiming } from './claiming.ts';
-import { filling } from './filling.ts';
-import { finding } from './finding.ts';
-import { owning } from './owning.ts';
-import { racing } from './racing.ts';
-import { reading } from './reading.ts';
-import { showing } from './showing.ts';
+import { LARGE_CASES } from '../case-parts.ts';
+import { GROUPS } from './defects.ts';
 import redCases from './red-cases.json' with { type: 'json' };
-import { storing } from './storing.ts';
-import { writing } from './writing.ts';
 
 /**
  * Plants the defects of the reference store in any store on a `SessionBackend`. These defects stay in the reference:
@@ -40,12 +33,9 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, reading, showing, answering, storing, owning, filling };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
-/** Without effort: the number of defects of each group, and no case that takes seconds. */
+/** The number of defects of each group without effort. They run no case that takes seconds. */
 const SAMPLE = 3;
-const DEAR = /^costs:|5,000 messages|nesting 1,000 deep|8 writers|every change after|a large inbox/u;
-const isThorough = Number(process.env['EFFORT'] ?? 1) > 1;
 
 /**
  * Returns defects of each group, planted in the stores of a harness. With `EFFORT=2` it returns all of them.
@@ -92,7 +82,7 @@ function testsOf(defect: string, harness: SessionStoreHarness): readonly Conform
   const red = sessionStoreTests(harness).filter(
     ({ name, skip }) => !skip && EXPECTED[defect]?.includes(name),
   );
-  const cheap = red.filter(({ name }) => !DEAR.test(name));
+  const cheap = red.filter(({ name }) => !LARGE_CASES.test(name));
   return isThorough ? [...cheap, ...red.filter((one) => !cheap.includes(one))] : cheap;
 }
 

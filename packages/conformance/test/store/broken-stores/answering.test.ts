@@ -1,4 +1,0 @@
-import { answering } from './answering.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(answering);

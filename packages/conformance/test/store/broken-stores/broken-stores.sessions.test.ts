@@ -1,0 +1,3 @@
+import { testDefects } from './test-defects.ts';
+
+testDefects('claiming', 'finding', 'reading', 'showing', 'owning');

@@ -1,4 +1,0 @@
-import { claiming } from './claiming.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(claiming);

@@ -1,4 +1,0 @@
-import { testDefects } from './failures.ts';
-import { filling } from './filling.ts';
-
-testDefects(filling);

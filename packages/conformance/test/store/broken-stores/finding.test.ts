@@ -1,4 +1,0 @@
-import { finding } from './finding.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(finding);

@@ -1,4 +1,0 @@
-import { testDefects } from './failures.ts';
-import { owning } from './owning.ts';
-
-testDefects(owning);

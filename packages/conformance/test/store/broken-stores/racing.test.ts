@@ -1,4 +1,0 @@
-import { racing } from './racing.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(racing);

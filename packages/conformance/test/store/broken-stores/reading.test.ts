@@ -1,4 +1,0 @@
-import { testDefects } from './failures.ts';
-import { reading } from './reading.ts';
-
-testDefects(reading);

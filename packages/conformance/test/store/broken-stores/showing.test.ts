@@ -1,4 +1,0 @@
-import { testDefects } from './failures.ts';
-import { showing } from './showing.ts';
-
-testDefects(showing);

@@ -1,4 +1,0 @@
-import { storing } from './storing.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(storing);

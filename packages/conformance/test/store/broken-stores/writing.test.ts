@@ -1,4 +1,0 @@
-import { writing } from './writing.ts';
-import { testDefects } from './failures.ts';
-
-testDefects(writing);
