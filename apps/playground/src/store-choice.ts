@@ -6,7 +6,7 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { MemorySessionStore, type SessionStore } from '@holdfast/core';
+import { MemorySessionStore, type SessionStore, type SessionDirectory } from '@holdfast/core';
 import { MemorySessionChannel, type SessionChannel } from '@holdfast/core/channel';
 import { DynamoDbSessionChannel, DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
@@ -22,7 +22,7 @@ export interface StoreEnvironment {
 
 /** The sessions, and the channel that shows them live. */
 export interface Storage {
-  readonly store: SessionStore;
+  readonly store: SessionStore & SessionDirectory;
   readonly channel: SessionChannel;
 }
 

@@ -1,9 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { SessionStore } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 
 /** A store in a table, as in `http://127.0.0.1:8000#table`. `midWrite` is called between two requests of a write. */
-export async function openDynamoDb(location: string, midWrite?: () => void): Promise<SessionStore> {
+export async function openDynamoDb(location: string, midWrite?: () => void): Promise<DynamoDbSessionStore> {
   const { hash, origin: endpoint } = new URL(location);
   const client = newDynamoDbClient(endpoint);
   if (midWrite) {

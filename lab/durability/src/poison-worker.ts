@@ -78,8 +78,9 @@ function agent(): AgentLoop {
   });
 }
 
-const store = await STORES[STORE]?.(LOCATION);
-if (store === undefined) throw new Error(`There is no store "${STORE}".`);
+const opened = await STORES[STORE]?.(LOCATION);
+if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
+const store = opened;
 const leaseSeconds = Number(LEASE_SECONDS ?? 0.5);
 const runtime = new SessionRuntime({ store, agents: { payer: agent() }, leaseSeconds, maxAttempts: 3 });
 const advance: Advance = (sessionId, options) => runtime.advance(sessionId, options);
@@ -97,19 +98,19 @@ async function serve(): Promise<void> {
   if (ENGINE === 'bullmq') {
     const times = { sweepSeconds: Number(SWEEP_SECONDS), stopSeconds: 10 };
     await serveQueue(
-      { engine: await openQueue(QUEUE), store: runtime.store, advance, ...times, ...options },
+      { engine: await openQueue(QUEUE), store, advance, ...times, ...options },
       leaving.signal,
     );
   } else await serveInMemory(options, leaving.signal);
   await isolated.stop();
-  await runtime.store.close();
+  await store.close();
 }
 
 async function serveInMemory(options: ServeOptions, signal: AbortSignal): Promise<void> {
   const engine = new InProcessEngine();
   const worker = await engine.serve(advance, options);
   while (!signal.aborted) {
-    await sweep(runtime.store, engine, { againAfterSeconds: 1 });
+    await sweep(store, engine, { againAfterSeconds: 1 });
     await pause(SWEEP_MILLISECONDS);
   }
   await worker.stop();

@@ -1,9 +1,8 @@
-import type { SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 
 /** A store under a prefix, as in `redis://127.0.0.1:6379#prefix`. `midWrite` is called when a script was sent. */
-export async function openRedis(location: string, midWrite?: () => void): Promise<SessionStore> {
+export async function openRedis(location: string, midWrite?: () => void): Promise<RedisSessionStore> {
   const { client, prefix } = newRedisClient(location);
   const store = new RedisSessionStore({ client: midWrite ? interrupted(client, midWrite) : client, prefix });
   return Object.assign(store, { close: async () => client.disconnect() });

@@ -1,10 +1,5 @@
-import {
-  hasErrorCode,
-  type AgentLoop,
-  type AgentState,
-  type SessionConflictError,
-  type SessionStore,
-} from '@holdfast/core';
+import type { Store } from './stores.ts';
+import { hasErrorCode, type AgentLoop, type AgentState, type SessionConflictError } from '@holdfast/core';
 import type { Checkpoint } from '@holdfast/core/engine';
 import type { Account } from './agent.ts';
 import { overriding } from './watched-store.ts';
@@ -13,7 +8,7 @@ import { overriding } from './watched-store.ts';
 export type Protection = 'claim' | 'fence' | 'intent' | 'claim-check' | 'operation-id' | 'wait' | 'fallback';
 
 /** A store without a protection. */
-export function storeWithout(protection: Protection | undefined, store: SessionStore): SessionStore {
+export function storeWithout(protection: Protection | undefined, store: Store): Store {
   switch (protection) {
     case 'claim': // every worker has every claim
       return overriding(store, {

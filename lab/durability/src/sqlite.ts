@@ -1,12 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { SessionStore } from '@holdfast/core';
 import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 
 /** As long as a frozen process may hold the file. */
 const BUSY_MILLISECONDS = 30_000;
 
 /** A store in the file at a path. `midWrite` is called when a transaction is about to be committed. */
-export async function openSqlite(path: string, midWrite?: () => void): Promise<SessionStore> {
+export async function openSqlite(path: string, midWrite?: () => void): Promise<SqliteSessionStore> {
   const database = new DatabaseSync(path);
   database.exec(
     `PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,

@@ -1,9 +1,12 @@
-import type { SessionStore } from '@holdfast/core';
+import type { SessionStore, SessionDirectory } from '@holdfast/core';
+
+/** A store with the sessions of all owners. */
+export type Store = SessionStore & SessionDirectory;
 
 /**
  * Opens a store at a location. While a write is under way, not yet done or not yet acknowledged, it calls `midWrite`.
  */
-export type OpenStore = (location: string, midWrite?: () => void) => Promise<SessionStore>;
+export type OpenStore = (location: string, midWrite?: () => void) => Promise<Store>;
 
 /** The stores that sessions can be kept in, by name. A process loads only the one that it uses. */
 export const STORES: Readonly<Record<string, OpenStore>> = {

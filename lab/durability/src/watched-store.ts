@@ -1,11 +1,12 @@
+import type { Store } from './stores.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AgentSession, AgentStep, SessionStore } from '@holdfast/core';
+import type { AgentSession, AgentStep } from '@holdfast/core';
 import type { Faults } from './faults.ts';
 import type { Entry, Journal } from './journal.ts';
 
 /** A store with some of its methods replaced. */
-export function overriding(store: SessionStore, own: Partial<SessionStore>): SessionStore {
-  return Object.assign(Object.create(store) as SessionStore, own);
+export function overriding(store: Store, own: Partial<Store>): Store {
+  return Object.assign(Object.create(store) as Store, own);
 }
 
 /** True while a save is under way: other writes are not meant to be interrupted. */
@@ -20,9 +21,9 @@ export function midWrite(faults: Faults): () => void {
 
 /** A store that notes claims and saves down, and at which faults occur. `epochs` has the claims of this process. */
 export function watched(
-  store: SessionStore,
+  store: Store,
   { journal, faults, epochs }: { journal: Journal; faults: Faults; epochs: Map<string, number> },
-): SessionStore {
+): Store {
   return overriding(store, {
     async claim(sessionId, options) {
       faults.reach('before-claim');

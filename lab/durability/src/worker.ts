@@ -10,7 +10,6 @@ import {
   SessionRuntime,
   type AgentLoop,
   type AgentSession,
-  type SessionStore,
 } from '@holdfast/core';
 import { PollingEngine, sweep, type ExecutionEngine } from '@holdfast/core/engine';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
@@ -42,7 +41,7 @@ const without = (WITHOUT || undefined) as Protection | undefined;
 const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
 const queue = ENGINE === 'bullmq' ? await openQueue(QUEUE) : undefined;
-const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
+const store = watched(storeWithout(without, opened), { journal, faults, epochs });
 
 function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {
   if (agentName === 'parent') return parent({ runtime: () => runtime, wake: async (id) => queue?.wake(id) });

@@ -1,3 +1,4 @@
+import type { Store } from '../src/stores.ts';
 import { setImmediate } from 'node:timers/promises';
 import {
   createAgentLoop,
@@ -141,7 +142,7 @@ function unpaid(): AgentLoop {
 async function openWorld(
   name: string,
   newLocation: NewLocation,
-): Promise<{ readonly store: SessionStore; readonly close: () => Promise<void> }> {
+): Promise<{ readonly store: Store; readonly close: () => Promise<void> }> {
   const world = await World.of(name, newLocation);
   return { store: world.store, close: () => world.close() };
 }
@@ -151,7 +152,7 @@ async function begin(runtime: SessionRuntime, sessionId: string, agent: string):
   await runtime.enqueue(sessionId, { type: 'message', content: 'Hello.' });
 }
 
-async function work(runtime: SessionRuntime, store: SessionStore): Promise<EngineWorker> {
+async function work(runtime: SessionRuntime, store: Store): Promise<EngineWorker> {
   const engine = new InProcessEngine();
   const onError = (error: unknown): void => expect.fail(String(error));
   const served = await engine.serve((id, options) => runtime.advance(id, options), { onError });
@@ -178,7 +179,7 @@ async function responseOf(store: SessionStore, sessionId: string): Promise<strin
   return (await store.load(sessionId))?.state.finalResponse;
 }
 
-async function dueBy(store: SessionStore, at: number): Promise<readonly string[]> {
+async function dueBy(store: Store, at: number): Promise<readonly string[]> {
   const { sessions } = await store.due({ at, limit: 100 });
   return sessions.map(({ sessionId }) => sessionId);
 }

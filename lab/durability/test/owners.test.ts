@@ -1,17 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  AgentSession,
-  createAgentLoop,
-  hasErrorCode,
-  SessionRuntime,
-  type SessionStore,
-} from '@holdfast/core';
+import { AgentSession, createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
 import type { ClaimedSession } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { STORES } from '../src/stores.ts';
+import { STORES, type Store } from '../src/stores.ts';
 import { randomFrom } from './random.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
 
@@ -133,7 +127,7 @@ describe.each(TESTED_STORES)('$name', (tested) => {
     { timeout: TIMEOUT },
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'holdfast-owners-'));
-      const store = (await STORES[tested.name]?.(await newLocation(folder))) as SessionStore;
+      const store = (await STORES[tested.name]?.(await newLocation(folder))) as Store;
       const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
       const runtime = new SessionRuntime({ store, agents });
       const random = randomFrom(SEED);

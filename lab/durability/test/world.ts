@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SessionRuntime, type AgentSession, type SessionStore } from '@holdfast/core';
+import { SessionRuntime, type AgentSession } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import type { Plan } from '../src/agent.ts';
 import type { ParentPlan } from '../src/engine/parent.ts';
@@ -10,7 +10,7 @@ import { ignoreOutage } from '../src/engine/serve-queue.ts';
 import { Journal } from '../src/journal.ts';
 import { People } from '../src/people.ts';
 import type { PoisonPlan } from '../src/poison-worker.ts';
-import { STORES } from '../src/stores.ts';
+import { STORES, type Store } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
 import { WorkerProcess, type Ended, type WorkerInit } from './worker-process.ts';
 
@@ -19,7 +19,7 @@ type WorldInit = Pick<WorkerInit, 'store' | 'location' | 'journal' | 'queue'>;
 
 /** An empty store, a journal, perhaps a queue, and processes that work with both. */
 export class World {
-  readonly store: SessionStore;
+  readonly store: Store;
   /** Makes and reads sessions. It has no agent: only processes work. */
   readonly runtime: SessionRuntime;
   readonly journal: Journal;
@@ -29,7 +29,7 @@ export class World {
   private readonly init: WorldInit;
   private readonly engine: BullmqEngine | undefined;
 
-  private constructor(store: SessionStore, folder: string, init: WorldInit, engine?: BullmqEngine) {
+  private constructor(store: Store, folder: string, init: WorldInit, engine?: BullmqEngine) {
     this.store = store;
     this.folder = folder;
     this.init = init;

@@ -17,6 +17,7 @@ export type {
   StoreNeed,
   StoreSettings,
   StoreUnderTest,
+  TestedStore,
   TestClock,
 } from './store/case/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';

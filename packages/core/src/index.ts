@@ -84,6 +84,7 @@ export {
   SessionTooLargeError,
   StoreUnavailableError,
 } from './session/session-errors.ts';
+export type { SessionDirectory } from './session/session-directory.ts';
 export type { SessionExpiry, SessionQuery, SessionStore } from './session/session-store.ts';
 export { MemorySessionStore } from './session/store/memory-session-store.ts';
 

@@ -6,9 +6,6 @@ export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
   CreateOptions,
   DeleteOptions,
-  DuePage,
-  DueQuery,
-  DueSession,
   SaveOptions,
   StoreCapabilities,
   SessionPage,
@@ -31,10 +28,12 @@ export type {
 } from './session/session-claim.ts';
 export type {
   AnnouncedWorker,
+  DuePage,
+  DueQuery,
+  DueSession,
   SeenWorker,
-  SessionInspection,
-  SessionSizes,
-} from './session/session-inspection.ts';
+} from './session/session-directory.ts';
+export type { SessionInspection, SessionSizes } from './session/session-inspection.ts';
 export type {
   ExecutionPage,
   ExecutionQuery,

@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
   ['SessionRuntime.list', {}, (query) => runtime.list(query)],
   ['SessionRuntime.executions', {}, (query) => runtime.executions(sessionId, query)],
   ['SessionRuntime.revisions', {}, (query) => runtime.revisions(sessionId, query)],
-  ['SessionRuntime.announce', {}, async (options) => (await runtime.announce(options))()],
+  ['SessionRuntime.announce', {}, async (options) => (await runtime.announce(store, options))()],
   ['describe', {}, (description) => describeSession(description)],
   [
     'sendMessage',

@@ -1,4 +1,4 @@
-import { SessionRuntime, type SessionStore } from '@holdfast/core';
+import { SessionRuntime, type SessionStore, type SessionDirectory } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { AWS_ENV, startDynamoDb } from './support/dynamodb-server.ts';
 import { AGENTS, WorkerProcess } from './support/worker-process.ts';
 
-type OpenStore = SessionStore & { close(): Promise<void> };
+type OpenStore = SessionStore & SessionDirectory;
 
 interface World {
   readonly folder: string;

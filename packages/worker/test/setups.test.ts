@@ -1,5 +1,5 @@
 // The setups of apps/examples/workers, run as processes with the command of this package.
-import { SessionRuntime, type SessionStore } from '@holdfast/core';
+import { SessionRuntime } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ async function portsOf(child: ChildProcess, count = 1): Promise<readonly string[
   return ports();
 }
 
-async function expectAnswer(store: SessionStore): Promise<void> {
+async function expectAnswer(store: SqliteSessionStore): Promise<void> {
   const runtime = new SessionRuntime({ store, agents: {} });
   const { sessionId } = await runtime.create({ definition: { name: 'assistant' } });
   await runtime.enqueue(sessionId, { type: 'message', content: 'What time is it?' });

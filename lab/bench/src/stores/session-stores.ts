@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { MemorySessionStore, type SessionStore } from '@holdfast/core';
+import { MemorySessionStore, type SessionStore, type SessionDirectory } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { StorePlace } from './store-peer.ts';
@@ -10,7 +10,7 @@ export type SessionStoreName = 'memory' | 'redis' | 'sqlite' | 'sqlite NORMAL';
 
 /** A store, and what closes it with its database. */
 export interface OpenStore {
-  readonly store: SessionStore;
+  readonly store: SessionStore & SessionDirectory;
   readonly close: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function openSessionStore(name: SessionStoreName, place: StorePlace
   }
 }
 
-function closedItself(store: SessionStore): OpenStore {
+function closedItself(store: OpenStore['store']): OpenStore {
   return { store, close: () => store.close() };
 }
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { InProcessEngine, SessionRuntime, type SessionStore } from '@holdfast/core';
+import { InProcessEngine, SessionRuntime, type SessionStore, type SessionDirectory } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { sweep } from '@holdfast/core/engine';
 import { chatHandler, type ChatLimits } from '@holdfast/ui-ai-sdk/handler';
@@ -14,7 +14,7 @@ import { writer, type WriterParts } from './writer.ts';
 
 /** The parts that all processes of a chat share. */
 export interface SharedParts {
-  readonly store: SessionStore;
+  readonly store: SessionStore & SessionDirectory;
   readonly channel: SessionChannel;
 }
 

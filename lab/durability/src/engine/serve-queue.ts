@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { HoldfastError, type SessionStore } from '@holdfast/core';
+import { HoldfastError, type SessionDirectory } from '@holdfast/core';
 import { sweep, type Advance } from '@holdfast/core/engine';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 
 /** The options of a worker of a queue. */
 export interface QueueServing {
   readonly engine: BullmqEngine;
-  readonly store: SessionStore;
+  readonly store: SessionDirectory;
   readonly advance: Advance;
   readonly isolated?: Advance | undefined;
   readonly concurrency: number;

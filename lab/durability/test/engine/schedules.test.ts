@@ -1,4 +1,4 @@
-import { createAgentLoop, InProcessEngine, SessionRuntime, type SessionStore } from '@holdfast/core';
+import { createAgentLoop, InProcessEngine, SessionRuntime } from '@holdfast/core';
 import { PollingEngine, type QueueEngine, type Schedule } from '@holdfast/core/engine';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openQueue } from '../../src/engine/queue.ts';
-import { STORES } from '../../src/stores.ts';
+import { STORES, type Store } from '../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type NewLocation } from '../servers.ts';
 import { newQueue, startQueueServer } from './queue-server.ts';
 
@@ -22,7 +22,7 @@ const SESSIONS = Object.keys(SCHEDULES);
 const MESSAGES = ['one', 'two', 'three'];
 const groupConcurrency = 1;
 
-type OpenEngine = (store: SessionStore) => Promise<QueueEngine>;
+type OpenEngine = (store: Store) => Promise<QueueEngine>;
 
 let server: Awaited<ReturnType<typeof startQueueServer>>;
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const ENGINES: Readonly<Record<string, OpenEngine>> = {
 };
 
 /** Sends each session three messages. Waits for all responses to each. */
-async function converse(store: SessionStore, engine: QueueEngine): Promise<void> {
+async function converse(store: Store, engine: QueueEngine): Promise<void> {
   const agents = { clerk: createAgentLoop({ driver: { infer: async () => ({ text: 'Done.' }) } }) };
   const schedule = ({ sessionId }: { readonly sessionId: string }): Schedule => SCHEDULES[sessionId] ?? {};
   const runtime = new SessionRuntime({ store, agents, schedule });
@@ -66,7 +66,7 @@ async function converse(store: SessionStore, engine: QueueEngine): Promise<void>
   }
 }
 
-async function storeIn(name: string, newLocation: NewLocation): Promise<SessionStore> {
+async function storeIn(name: string, newLocation: NewLocation): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const store = await STORES[name]?.(await newLocation(folder));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { userMessage, type AgentSession, type SessionStore } from '@holdfast/core';
+import { userMessage, type AgentSession } from '@holdfast/core';
 import type { SessionClaim } from '@holdfast/core/store';
 import { nextStep } from './case/execution-states.ts';
 import { sampleMessages } from './case/sample-messages.ts';
@@ -14,6 +14,7 @@ import {
   testClock,
   type SessionStoreHarness,
   type StoreCost,
+  type TestedStore,
 } from './case/store-case.ts';
 
 /**
@@ -46,7 +47,7 @@ const [ADA, BEN] = [
 ];
 
 interface Subject {
-  readonly store: SessionStore;
+  readonly store: TestedStore;
   base: AgentSession;
   claim: SessionClaim | undefined;
 }
@@ -114,7 +115,7 @@ export async function sessionStoreCosts(harness: SessionStoreHarness): Promise<S
 }
 
 async function costsOf(
-  store: SessionStore,
+  store: TestedStore,
   measure: () => Promise<StoreCost>,
   sessionId: string,
 ): Promise<StoreCosts> {

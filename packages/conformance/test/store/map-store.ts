@@ -1,6 +1,5 @@
 import { BackedSessionStore, type SessionBackend } from '@holdfast/core/store';
-import type { SessionStore } from '@holdfast/core';
-import type { CreateStore, SessionStoreHarness, StoreSettings } from '@holdfast/conformance';
+import type { CreateStore, SessionStoreHarness, StoreSettings, TestedStore } from '@holdfast/conformance';
 import { Entries, MapBackend, MAX_VALUE_BYTES, rowsIn, type Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
 
@@ -13,9 +12,9 @@ export interface StoreParts {
   /** Settings that replace those of the case. */
   readonly settings?: StoreSettings;
   /** Replaces methods of the store. */
-  readonly store?: (store: SessionStore) => Partial<SessionStore>;
+  readonly store?: (store: TestedStore) => Partial<TestedStore>;
   /** Replaces methods of the store by functions that read or change the map of the backend. */
-  readonly inside?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
+  readonly inside?: (store: TestedStore, entries: Entries) => Partial<TestedStore>;
 }
 
 /** Creates a harness with all abilities, with a backend of its own. It supports one store at a time. */

@@ -31,18 +31,3 @@ export interface SessionSizes {
   /** The lists: the messages of each section, the closed steps. */
   readonly lists: readonly { readonly name: string; readonly length: number; readonly bytes: number }[];
 }
-
-/** A worker that announces itself. */
-export interface AnnouncedWorker {
-  /** Any text of 1 to 1,000 characters. */
-  readonly workerName: string;
-  /** When the worker started. */
-  readonly since: Instant;
-  /** The sessions that it works on now, at most 1,000. */
-  readonly sessionIds: readonly string[];
-}
-
-/** A worker that has announced itself, and when it did so last. */
-export interface SeenWorker extends AnnouncedWorker {
-  readonly seenAt: Instant;
-}

@@ -1,8 +1,14 @@
 import type { Instant } from '../clock.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { Waiting } from '../state/values/waiting.ts';
-import type { AnnouncedWorker, SeenWorker, SessionInspection } from './session-inspection.ts';
-import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from './session-pages.ts';
+import type { SessionInspection } from './session-inspection.ts';
+import type {
+  ExecutionPage,
+  ExecutionQuery,
+  PageQuery,
+  RevisionPage,
+  RevisionQuery,
+} from './session-pages.ts';
 import type {
   ClaimedSession,
   ClaimOptions,
@@ -67,7 +73,7 @@ export interface DeleteOptions extends OwnerOptions {
 export type SessionOrder = 'createdAt' | 'lastActiveAt';
 
 /** Selects the sessions to list. A session must meet every condition that is set. */
-export interface SessionQuery {
+export interface SessionQuery extends PageQuery {
   /** Lists only the sessions of this owner. */
   readonly owner?: string | undefined;
   readonly status?: SessionStatus | undefined;
@@ -83,10 +89,6 @@ export interface SessionQuery {
    * Sessions of the same instant are ordered by id, by code point.
    */
   readonly order?: SessionOrder | undefined;
-  /** The largest number of sessions in the page: 1 to 100. Default: 50. */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the previous page. Default: the first page. */
-  readonly cursor?: string | undefined;
 }
 
 /** A session whose record this release cannot read: the record is damaged, or a newer release wrote it. */
@@ -108,34 +110,6 @@ export interface SessionPage {
   readonly cursor: string | undefined;
 }
 
-/** Selects due sessions. */
-export interface DueQuery {
-  /** Selects the sessions that are due at this instant. Default: now. */
-  readonly at?: Instant | undefined;
-  /** Due for at least so many seconds at that moment; default 0. */
-  readonly dueForSeconds?: number | undefined;
-  /** The largest number of sessions in the page: 1 to 100. Default: 50. */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the previous page. Default: the first page. */
-  readonly cursor?: string | undefined;
-}
-
-/** A due session, and the instant since when it is due. */
-export interface DueSession {
-  readonly sessionId: string;
-  readonly dueAt: Instant;
-}
-
-/** A page of due sessions. */
-export interface DuePage {
-  /** Longest due first. */
-  readonly sessions: readonly DueSession[];
-  /** The due sessions between them whose records this release cannot read. They count to the limit of the page. */
-  readonly unreadable: readonly UnreadableSession[];
-  /** The cursor to pass for the next page; `undefined` on the last page. */
-  readonly cursor: string | undefined;
-}
-
 /** The properties in which stores differ. */
 export interface StoreCapabilities {
   /** `eventual`: `list` and `due` may lag behind writes for a short time. */
@@ -149,7 +123,7 @@ export interface StoreCapabilities {
 }
 
 /**
- * Holds sessions. Every write is conditional on the revision that it was based on. Of two writers with the same base,
+ * The sessions, one by one, and their lists. A store implements it together with `SessionDirectory`. Every write is conditional on the revision that it was based on. Of two writers with the same base,
  * one succeeds; the other gets a `SessionConflictError` and has changed nothing. Every acknowledged save can be loaded.
  *
  * All methods reject with `StoreUnavailableError` when the storage does not reply, and with `StoreThrottledError` when
@@ -260,29 +234,4 @@ export interface SessionStore {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid query, limit or cursor.
    */
   list(query?: SessionQuery): Promise<SessionPage>;
-  /**
-   * Returns a page of the due sessions, longest due first. An active session is due when its wake-up time has come, its
-   * work is unfinished and unclaimed, its claim has expired, or its inbox holds items. A session whose record is
-   * unreadable is in `unreadable`, and does not block the others.
-   */
-  due(query?: DueQuery): Promise<DuePage>;
-  /**
-   * Takes a session that `due` returned, to wake it: of several callers one gets `true`. The session is not due again for so
-   * many seconds, unless it is claimed or saved before. `false` when it is gone, or not due any more.
-   */
-  takeDue(session: DueSession, seconds: number): Promise<boolean>;
-  /**
-   * Announces a worker, for so many seconds. A worker repeats it while it lives, and calls it with 0 seconds when it ends.
-   */
-  announce(worker: AnnouncedWorker, seconds: number): Promise<void>;
-  /** Returns the workers that have announced themselves, the one that was seen last first; at most 1,000. */
-  workers(): Promise<readonly SeenWorker[]>;
-  /** Removes up to `limit` expired sessions (default 1,000) and returns how many it removed. It only saves space. */
-  prune(options?: { readonly limit?: number | undefined }): Promise<number>;
-  /**
-   * Closes the connections that the store opened itself; clients that the caller passed in stay open. From then on
-   * every method but `close` rejects with a `StoreUnavailableError` that is not ambiguous. Calls that are in progress
-   * may reject with it too. A second `close` does nothing.
-   */
-  close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { randomBytes } from 'node:crypto';
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
@@ -21,8 +22,8 @@ const noise = (length: number): string => randomBytes(length).toString('base64')
 interface World {
   readonly clock: { time: number };
   readonly table: string;
-  readonly store: SessionStore;
-  readonly other: SessionStore;
+  readonly store: DynamoDbSessionStore;
+  readonly other: DynamoDbSessionStore;
   /** The sessions as the stores have saved them, by version. */
   readonly saved: Map<number, AgentSession>;
 }
@@ -31,7 +32,7 @@ interface World {
 async function newWorld(keptRevisions = 1_000): Promise<World> {
   const clock = testClock();
   const table = await database.newTable();
-  const newStore = (): Promise<SessionStore> =>
+  const newStore = (): Promise<DynamoDbSessionStore> =>
     database.newStore({ table, clock, keptRevisions, maxAttempts: 1 });
   const [store, other] = [await newStore(), await newStore()];
   const created = await store.create(newSession('a'));

@@ -1,3 +1,4 @@
+import type { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -18,9 +19,9 @@ interface Change {
   readonly clock: TestClock;
   readonly table: string;
   /** A store with 2 shards, the number of the new table. */
-  readonly old: SessionStore;
+  readonly old: DynamoDbSessionStore;
   /** A store with 5 shards. */
-  readonly anew: SessionStore;
+  readonly anew: DynamoDbSessionStore;
 }
 
 /** A table of 2 shards, and a store that raises the number to 5 at its first request. */
@@ -55,7 +56,7 @@ async function listed(store: SessionStore, query: SessionQuery = {}): Promise<st
   return ids;
 }
 
-async function dueIds(store: SessionStore): Promise<string[]> {
+async function dueIds(store: DynamoDbSessionStore): Promise<string[]> {
   return (await store.due({ limit: 100 })).sessions.map(({ sessionId }) => sessionId);
 }
 
@@ -159,7 +160,11 @@ test('a list misses no session that moves during the list, and returns none twic
     isOther = false;
     return reply;
   };
-  for (const read of [listed, dueIds, (store: SessionStore) => listed(store, { order: 'lastActiveAt' })]) {
+  for (const read of [
+    listed,
+    dueIds,
+    (store: DynamoDbSessionStore) => listed(store, { order: 'lastActiveAt' }),
+  ]) {
     await expect(read(old)).resolves.toEqual(ids);
   }
   database.proxy.fault = undefined;
@@ -239,7 +244,7 @@ test.each(Array.from({ length: 3 }, (_, index) => SEED + index))(
     const { clock, table, old, anew } = await newChange();
     const stores = [old, await database.newStore({ table, clock, shards: 2 }), anew];
     stores.push(await database.newStore({ table, clock, shards: 5 }));
-    const one = (): SessionStore => stores[below(stores.length)] ?? old;
+    const one = (): DynamoDbSessionStore => stores[below(stores.length)] ?? old;
     const model = new Map<string, Model>();
     for (const id of namesOf(20)) {
       await old.create(newSession(id));

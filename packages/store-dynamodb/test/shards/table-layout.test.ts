@@ -1,6 +1,5 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock } from '@holdfast/conformance';
-import type { SessionStore } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
 import { itemAt, itemsOf, type StoredItem } from '../support/stored-items.ts';
@@ -23,7 +22,7 @@ async function writeMeta(table: string, numbers: Readonly<Record<string, string>
 }
 
 /** One call of each method that can be the first request of a store. */
-const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<unknown>])[] = [
+const firstUses: readonly (readonly [string, (store: DynamoDbSessionStore) => Promise<unknown>])[] = [
   ['create', (store) => store.create(newSession('b'))],
   ['load', (store) => store.load('a')],
   ['claim', (store) => store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })],

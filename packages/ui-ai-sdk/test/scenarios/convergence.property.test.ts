@@ -96,7 +96,10 @@ const tools = [
 ];
 
 /** A process: when it dies, no call to the store returns any more. */
-function processStore(store: SessionStore): { readonly store: SessionStore; readonly die: () => void } {
+function processStore(store: MemorySessionStore): {
+  readonly store: MemorySessionStore;
+  readonly die: () => void;
+} {
   let isDead = false;
   const proxy = new Proxy(store, {
     get(target, name) {

@@ -1,4 +1,4 @@
-import { InProcessEngine, type SessionStore } from '@holdfast/core';
+import { InProcessEngine, type SessionDirectory } from '@holdfast/core';
 import { PollingEngine } from '@holdfast/core/engine';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { errorFields, type Log } from '../serve/log.ts';
@@ -15,7 +15,7 @@ export interface OpenEngine {
 
 /** The values that an engine needs beside the settings. */
 export interface EngineParts {
-  readonly store: SessionStore;
+  readonly store: SessionDirectory;
   readonly channel: SessionChannel | undefined;
   /** The options that the module of the agents exports. */
   readonly options: object | undefined;

@@ -1,10 +1,10 @@
-import type { SessionStore } from '@holdfast/core';
+import type { SessionStore, SessionDirectory } from '@holdfast/core';
 import type { SessionChannel } from '@holdfast/core/channel';
 import { InputError } from './input-error.ts';
 import { withPackages } from './optional-package.ts';
 
 /** A store that the command opened, and closes. */
-export type OpenStore = SessionStore & { close(): Promise<void> };
+export type OpenStore = SessionStore & SessionDirectory;
 /** A channel that the command opened, and closes. */
 export type OpenChannel = SessionChannel & { close(): Promise<void> };
 

@@ -1,4 +1,4 @@
-import type { SessionStore } from '@holdfast/core';
+import type { SessionDirectory } from '@holdfast/core';
 import type { LaneBacklog } from '@holdfast/core/engine';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkerEngine } from './worker-engine.ts';
@@ -18,10 +18,10 @@ const LIMIT_SECONDS = 2;
 /** Looks whether the store and the queue reply in time. Health checks at the same time share one look. */
 export class Probe {
   readonly look: () => Promise<Health> = shared(() => this.read());
-  private readonly due: () => ReturnType<SessionStore['due']>;
+  private readonly due: () => ReturnType<SessionDirectory['due']>;
   private readonly backlog: () => Promise<readonly LaneBacklog[] | undefined>;
 
-  constructor(store: SessionStore, engine: WorkerEngine) {
+  constructor(store: SessionDirectory, engine: WorkerEngine) {
     this.due = shared(() => store.due({ limit: 20 })); // the first may be unreadable
     this.backlog = shared(async () => engine.backlog?.());
   }

@@ -1,4 +1,4 @@
-import { InProcessEngine, type SessionRuntime, type SessionStore } from '@holdfast/core';
+import { InProcessEngine, type SessionRuntime, type SessionDirectory } from '@holdfast/core';
 import {
   metricsText,
   mustBe,
@@ -17,8 +17,8 @@ import type { WorkerEngine } from './worker-engine.ts';
 export interface WorkerOptions {
   /** Works on the sessions. */
   readonly runtime: SessionRuntime;
-  /** The store of the runtime. */
-  readonly store: SessionStore;
+  /** The store of the runtime, with the sessions of all owners. */
+  readonly store: SessionDirectory;
   /** Default: a new `InProcessEngine`. */
   readonly engine?: WorkerEngine | undefined;
   /** The number of sessions that the worker works on at the same time; default 8. */
@@ -58,7 +58,13 @@ export interface StartedWorker {
 
 const checkOptions = optionsCheck<WorkerOptions>('startWorker', {
   runtime: mustBe.required(mustBe.objectWith('a SessionRuntime', ['advance', 'announce'])),
-  store: mustBe.required(mustBe.objectWith('the session store of the runtime', ['due', 'takeDue'])),
+  store: mustBe.required(
+    mustBe.objectWith('the session store of the runtime, with the sessions of all owners', [
+      'due',
+      'takeDue',
+      'announce',
+    ]),
+  ),
   engine: mustBe.objectWith('an engine', ['wake', 'serve']),
   concurrency: mustBe.wholeNumber(1),
   sweepSeconds: {
@@ -113,10 +119,10 @@ class Worker implements StartedWorker {
   }
 
   async start(): Promise<void> {
-    const { runtime, port, host, allowedHosts, concurrency, isolated } = this.options;
+    const { runtime, store, port, host, allowedHosts, concurrency, isolated } = this.options;
     if (port !== undefined) this.server = await serveHttp(this, { port, host, allowedHosts });
     try {
-      this.endAnnouncements = await runtime.announce();
+      this.endAnnouncements = await runtime.announce(store);
       this.engineWorker = await this.engine.serve(
         (id, advanceOptions) => runtime.advance(id, advanceOptions),
         {

@@ -1,12 +1,12 @@
 import { join, dirname } from 'node:path';
-import { MemorySessionStore, type SessionStore } from '@holdfast/core';
+import { MemorySessionStore } from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
 import { inject } from 'vitest';
 import { serveChats, workOnChats } from '../../../src/chats/chat-processes.ts';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
-import { STORES } from '../../../src/stores.ts';
+import { STORES, type Store } from '../../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type TestedStore } from '../../servers.ts';
 import { WorkerProcess } from '../../worker-process.ts';
 
@@ -25,7 +25,7 @@ export type StartProcess = (args: readonly string[]) => Promise<StartedProcess>;
 export interface ChatStore {
   readonly hasDeltas: boolean;
   /** Opens an empty store. */
-  readonly open: (folder: string) => Promise<{ readonly store: SessionStore; readonly start: StartProcess }>;
+  readonly open: (folder: string) => Promise<{ readonly store: Store; readonly start: StartProcess }>;
 }
 
 /** The effort of the tests: more than 1 for all stores. */
@@ -76,7 +76,7 @@ async function startProcess(started: WorkerProcess): Promise<StartedProcess> {
 }
 
 /** A store in the memory of this process, with web servers and workers in this process too. */
-function memoryStore(folder: string): { readonly store: SessionStore; readonly start: StartProcess } {
+function memoryStore(folder: string): { readonly store: Store; readonly start: StartProcess } {
   const store = new MemorySessionStore();
   const channel = new MemorySessionChannel();
   const start: StartProcess = async ([command, name = '', limits = '{}']) => {

@@ -1,7 +1,8 @@
+import type { Store } from '../../../src/stores.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SessionRuntime, type AgentSession, type SessionStore } from '@holdfast/core';
+import { SessionRuntime, type AgentSession } from '@holdfast/core';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
 import { withoutSteered } from '@holdfast/ui-ai-sdk/transport';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
@@ -17,7 +18,7 @@ import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 const PATIENCE = { timeout: 60_000, interval: 20 };
 
 interface WorldParts {
-  readonly store: SessionStore;
+  readonly store: Store;
   readonly chats: ChatStore;
   readonly folder: string;
   readonly start: StartProcess;
@@ -26,7 +27,7 @@ interface WorldParts {
 
 /** A store, the processes that serve and work on its chats, and pages in a browser. */
 export class ChatWorld implements AsyncDisposable {
-  readonly store: SessionStore;
+  readonly store: Store;
   /** Reads and creates sessions. It has no agent: only processes work. */
   readonly runtime: SessionRuntime;
   readonly gates: Gates;

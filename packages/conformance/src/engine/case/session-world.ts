@@ -8,6 +8,7 @@ import {
   type AgentSession,
   type Clock,
   type SessionStore,
+  type SessionDirectory,
 } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import type { Schedule } from '@holdfast/core/engine';
@@ -22,7 +23,7 @@ export const MAX_ATTEMPTS = 3;
  */
 export interface SessionWorld {
   readonly clock: EngineClock;
-  readonly store: SessionStore;
+  readonly store: SessionStore & SessionDirectory;
   readonly runtime: SessionRuntime;
   /** The idempotency keys of all calls of the tool, in order. */
   readonly calls: string[];

@@ -1,13 +1,23 @@
-import { AgentSession, AgentState, type Clock, type Instant, type SessionStore } from '@holdfast/core';
+import {
+  AgentSession,
+  AgentState,
+  type Clock,
+  type Instant,
+  type SessionStore,
+  type SessionDirectory,
+} from '@holdfast/core';
 import { mustBe, optionsCheck, type AgentSessionInit, type StoreOptions } from '@holdfast/core/store';
 import { harnessChecks, type Closable, type Harness } from '../../run/harness.ts';
 
 /** The options of a store, without its clock. */
 export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems' | 'keptRevisions'>;
 
+/** A store: the sessions one by one, and the directory of all. */
+export type TestedStore = SessionStore & SessionDirectory;
+
 /** A store, and the function that removes it. A case may have closed the store before. */
 export interface StoreUnderTest extends Closable {
-  readonly store: SessionStore;
+  readonly store: TestedStore;
 }
 
 /** Creates an empty store that takes the time and ids from the clock, and uses the settings. */
@@ -161,7 +171,7 @@ export interface TestClock extends Clock {
 
 /** The environment of a case. */
 export interface CaseContext {
-  readonly store: SessionStore;
+  readonly store: TestedStore;
   readonly clock: TestClock;
   readonly abilities: StoreAbilities;
   /** A session that is not stored, created at the present instant. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AgentState, SessionStore } from '@holdfast/core';
+import type { AgentState, SessionDirectory } from '@holdfast/core';
 import { stateWaiting, WAITINGS } from '../case/execution-states.ts';
 import { emptyState, START, storeCase, type UngroupedCase } from '../case/store-case.ts';
 
@@ -12,7 +12,7 @@ const FAILED = { error: ERROR, delaysSeconds: [10, 60] };
 
 const working = (): AgentState => emptyState().withExecutionStatus('inProgress', START);
 
-async function dueIds(store: SessionStore): Promise<readonly string[]> {
+async function dueIds(store: SessionDirectory): Promise<readonly string[]> {
   return (await store.due()).sessions.map(({ sessionId }) => sessionId);
 }
 

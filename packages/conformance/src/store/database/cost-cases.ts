@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import {
-  createAgentLoop,
-  SessionRuntime,
-  tool,
-  type AgentSession,
-  type AgentState,
-  type SessionStore,
-} from '@holdfast/core';
+import { createAgentLoop, SessionRuntime, tool, type AgentSession, type AgentState } from '@holdfast/core';
 import { nextStep, stateOfSteps } from '../case/execution-states.ts';
 import { sampleMessages } from '../case/sample-messages.ts';
-import { emptyState, START, storeCase, type StoreCost, type UngroupedCase } from '../case/store-case.ts';
+import {
+  emptyState,
+  START,
+  storeCase,
+  type StoreCost,
+  type UngroupedCase,
+  type TestedStore,
+} from '../case/store-case.ts';
 
 const TOLERANCE = 0.1;
 const [FEW, MANY] = [10, 10_000];
@@ -28,7 +28,7 @@ const execution = (messages: number): AgentState => {
 const STATES = { 'a conversation': conversation, 'an execution': execution };
 
 interface Measured {
-  readonly store: SessionStore;
+  readonly store: TestedStore;
   /** The session as the store returned it last. */
   readonly base: AgentSession;
 }

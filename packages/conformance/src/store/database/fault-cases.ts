@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
 import type { InboxItemRef, SessionClaim } from '@holdfast/core/store';
 import { shown } from '../../run/differences.ts';
 import { failureAt } from '../../run/failures.ts';
@@ -12,13 +12,14 @@ import {
   type Fault,
   type StoreFaults,
   type UngroupedCase,
+  type TestedStore,
 } from '../case/store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 
 /** The sessions that exist before an operation. */
 interface Prepared {
-  readonly store: SessionStore;
+  readonly store: TestedStore;
   readonly unsaved: AgentSession;
   /** A session without a claim. */
   readonly idle: AgentSession;

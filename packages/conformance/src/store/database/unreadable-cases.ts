@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SessionQuery, SessionStore } from '@holdfast/core';
+import type { SessionQuery, SessionStore, SessionDirectory } from '@holdfast/core';
 import type { DuePage, DueQuery, SessionPage } from '@holdfast/core/store';
 import { createEach } from '../case/list-pages.ts';
 import { emptyState, START, storeCase, type CaseContext, type UngroupedCase } from '../case/store-case.ts';
@@ -78,7 +78,7 @@ async function allIds(
 
 const listed = (store: SessionStore, query: SessionQuery & { readonly limit: number }) =>
   allIds((cursor) => store.list({ ...query, cursor }), query.limit);
-const due = (store: SessionStore, query: DueQuery & { readonly limit: number }) =>
+const due = (store: SessionDirectory, query: DueQuery & { readonly limit: number }) =>
   allIds((cursor) => store.due({ ...query, cursor }), query.limit);
 
 const damages = Object.entries(DAMAGES).map(([what, change]) =>

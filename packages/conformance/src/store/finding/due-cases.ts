@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AgentState, SessionStore } from '@holdfast/core';
+import type { AgentState, SessionDirectory } from '@holdfast/core';
 import type { DueQuery } from '@holdfast/core/store';
 import { stateAfterSteps, stateInStep, stateWaiting, WAITINGS, WAKE_AT } from '../case/execution-states.ts';
 import { named } from '../case/inbox-contents.ts';
@@ -12,7 +12,10 @@ const NEVER = START + 1e12;
  * The instants at which sessions are due, by session id, in milliseconds after `START`. The default query returns all
  * sessions that will ever be due.
  */
-async function dueOf(store: SessionStore, query: DueQuery = { at: NEVER }): Promise<Record<string, number>> {
+async function dueOf(
+  store: SessionDirectory,
+  query: DueQuery = { at: NEVER },
+): Promise<Record<string, number>> {
   const { sessions } = await store.due(query);
   return Object.fromEntries(sessions.map(({ sessionId, dueAt }) => [sessionId, dueAt - START]));
 }
@@ -180,7 +183,7 @@ async function sleepers({ created }: CaseContext, seconds: Readonly<Record<strin
   }
 }
 
-async function pagesOf(store: SessionStore, limit: number, between?: (id: string) => Promise<unknown>) {
+async function pagesOf(store: SessionDirectory, limit: number, between?: (id: string) => Promise<unknown>) {
   const pages: string[][] = [];
   let cursor: string | undefined;
   do {

@@ -3,14 +3,20 @@ import type { AgentSession, SessionStore } from '@holdfast/core';
 import { failureAt } from '../../run/failures.ts';
 import { stateAfterSteps, stateInStep } from '../case/execution-states.ts';
 import { onlyWinner } from '../case/races.ts';
-import { storeCase, withFact, type CaseContext, type UngroupedCase } from '../case/store-case.ts';
+import {
+  storeCase,
+  withFact,
+  type CaseContext,
+  type UngroupedCase,
+  type TestedStore,
+} from '../case/store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN = { workerId: 'Ben', leaseSeconds: 60 };
 
 interface ReopenContext extends CaseContext {
   /** A second store on the storage of the first. */
-  readonly other: SessionStore;
+  readonly other: TestedStore;
   /** Asserts that the first, the second or each store loads this session. */
   readonly assertLoaded: (by: 'store' | 'other' | 'both', expected: AgentSession) => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { AgentSession, hasErrorCode, SessionConflictError, type SessionStore } f
 import type { SessionClaim } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
-const store = (methods: (sound: SessionStore) => Partial<SessionStore>): StoreParts => ({ store: methods });
+const store = (methods: NonNullable<StoreParts['store']>): StoreParts => ({ store: methods });
 
 type Save = Parameters<SessionStore['save']>;
 

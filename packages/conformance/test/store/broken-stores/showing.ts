@@ -1,9 +1,8 @@
-import type { SessionStore } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 import type { Ways } from '../map-backend.ts';
 
-const store = (methods: (sound: SessionStore) => Partial<SessionStore>): StoreParts => ({ store: methods });
+const store = (methods: NonNullable<StoreParts['store']>): StoreParts => ({ store: methods });
 const ways = (replaced: Partial<Ways>): StoreParts => ({ ways: replaced });
 
 /** Stores a record whose facts are changed. */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { isUnreadableError } from '../session-errors.ts';
-import type { DuePage, DueSession, SessionStore } from '../session-store.ts';
+import type { DuePage, DueSession, SessionDirectory } from '../session-directory.ts';
 import type { ExecutionEngine } from './engine.ts';
 import { UnreadablePauses } from './unreadable-pauses.ts';
 
@@ -30,8 +30,14 @@ export interface SweepResult {
   readonly unreadable: number;
 }
 
-const STORE = mustBe.objectWith('a session store, as in sweep(store, engine)', ['due', 'takeDue']);
-const ENGINE = mustBe.objectWith('an engine with wake(), as in sweep(store, engine)', ['wake']);
+/** Accepts a store of the sessions of all owners. */
+export const DIRECTORY = mustBe.objectWith('a session store of all owners, with due() and takeDue()', [
+  'due',
+  'takeDue',
+]);
+const USE = 'as in sweep(store, engine)';
+const STORE = { ...DIRECTORY, expected: `${DIRECTORY.expected}, ${USE}` };
+const ENGINE = mustBe.objectWith(`an engine with wake(), ${USE}`, ['wake']);
 const checkOptions = optionsCheck<SweepOptions>('sweep', {
   dueForSeconds: mustBe.number(0, Number.MAX_VALUE),
   againAfterSeconds: mustBe.seconds,
@@ -43,7 +49,7 @@ const checkOptions = optionsCheck<SweepOptions>('sweep', {
 const pausesOf = new WeakMap<object, UnreadablePauses>();
 
 /** The sweeps in progress, by engine and store. */
-const inProgress = new WeakMap<object, Map<SessionStore, Promise<SweepResult>>>();
+const inProgress = new WeakMap<object, Map<SessionDirectory, Promise<SweepResult>>>();
 
 /**
  * Wakes the sessions that are due: those whose wake-up was lost, and those of workers that died. Run it when a process
@@ -53,14 +59,14 @@ const inProgress = new WeakMap<object, Map<SessionStore, Promise<SweepResult>>>(
  * store and the engine.
  */
 export async function sweep(
-  store: SessionStore,
+  store: SessionDirectory,
   engine: Pick<ExecutionEngine, 'wake'>,
   options: SweepOptions = {},
 ): Promise<SweepResult> {
   checkArgument('store of sweep', store, STORE);
   checkArgument('engine of sweep', engine, ENGINE);
   checkOptions(options);
-  const sweeps = inProgress.get(engine) ?? new Map<SessionStore, Promise<SweepResult>>();
+  const sweeps = inProgress.get(engine) ?? new Map<SessionDirectory, Promise<SweepResult>>();
   inProgress.set(engine, sweeps);
   const running = sweeps.get(store);
   if (running) return running;
@@ -70,7 +76,7 @@ export async function sweep(
 }
 
 async function sweepOnce(
-  store: SessionStore,
+  store: SessionDirectory,
   engine: Pick<ExecutionEngine, 'wake'>,
   options: SweepOptions,
 ): Promise<SweepResult> {
@@ -103,7 +109,7 @@ async function sweepOnce(
 }
 
 async function* duePages(
-  store: SessionStore,
+  store: SessionDirectory,
   { dueForSeconds = 0 }: SweepOptions,
 ): AsyncGenerator<DuePage, undefined> {
   let cursor: string | undefined;
@@ -116,7 +122,7 @@ async function* duePages(
 
 /** Takes a due session. No caller can take an unreadable one. */
 export async function takeSession(
-  store: SessionStore,
+  store: SessionDirectory,
   due: DueSession,
   seconds: number,
 ): Promise<boolean | 'unreadable'> {

@@ -1,5 +1,6 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { callAfter } from '../../clock.ts';
+import type { SessionDirectory } from '../session-directory.ts';
 import { newWriteToken } from '../store/record/write-token.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 
@@ -9,6 +10,10 @@ export interface AnnounceOptions {
   readonly everySeconds?: number | undefined;
 }
 
+const DIRECTORY = mustBe.objectWith(
+  'a session store of all owners, with announce(), as in runtime.announce(store)',
+  ['announce'],
+);
 const checkOptions = optionsCheck<AnnounceOptions>('announce', { everySeconds: mustBe.seconds });
 
 const DEFAULT_SECONDS = 30;
@@ -16,18 +21,20 @@ const ANNOUNCEMENTS_MISSED = 3;
 
 /**
  * Announces the sessions that a runtime works on, again and again. Returns a function that ends it. An announcement that
- * the store does not accept is left out: the next one replaces it.
- * @throws what the store throws the first time.
+ * the directory does not accept is left out: the next one replaces it.
+ * @throws what the directory throws the first time.
  */
 export async function announceWorker(
+  directory: SessionDirectory,
   options: AnnounceOptions,
-  { workerName, store, clock, slots }: Pick<RuntimeParts, 'workerName' | 'store' | 'clock' | 'slots'>,
+  { workerName, clock, slots }: Pick<RuntimeParts, 'workerName' | 'clock' | 'slots'>,
 ): Promise<() => Promise<void>> {
+  checkArgument('store of announce', directory, DIRECTORY);
   const { everySeconds = DEFAULT_SECONDS } = checkOptions(options);
   // Processes with the same name, such as those of one host, must not replace each other.
   const worker = { workerName: `${workerName}/${newWriteToken()}`, since: clock.now() };
   const announce = (seconds: number): Promise<void> =>
-    store.announce({ ...worker, sessionIds: slots.sessionIds }, seconds);
+    directory.announce({ ...worker, sessionIds: slots.sessionIds }, seconds);
   let isOver = false;
   let cancel: () => void = () => undefined;
   let last = Promise.resolve();

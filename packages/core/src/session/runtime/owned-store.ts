@@ -25,7 +25,7 @@ export function ownedParts(
 
 /**
  * Returns a store in which only the sessions of one owner exist. A session of another owner behaves as one that does not
- * exist. Calls that concern sessions of all owners are refused.
+ * exist. It has no `SessionDirectory`, which shows the sessions of all owners.
  */
 function ownedStore(store: SessionStore, owner: string): SessionStore {
   const own = { owner };
@@ -54,12 +54,6 @@ function ownedStore(store: SessionStore, owner: string): SessionStore {
     loadRevision: (id, version) => store.loadRevision(id, version, own),
     delete: (id, options) => store.delete(id, { ...options, ...own }),
     list: (query) => listOwned(store, query, owner),
-    due: () => refuseForAll('due'),
-    takeDue: () => refuseForAll('takeDue'),
-    announce: () => refuseForAll('announce'),
-    workers: () => refuseForAll('workers'),
-    prune: () => refuseForAll('prune'),
-    close: async () => undefined,
   };
 }
 
@@ -68,10 +62,4 @@ async function listOwned(store: SessionStore, query: SessionQuery = {}, owner: s
   if (query.owner !== undefined && query.owner !== owner)
     return { sessions: [], unreadable: [], cursor: undefined };
   return store.list({ ...query, owner });
-}
-
-async function refuseForAll(name: string): Promise<never> {
-  throw invalidArgument(
-    `${name} concerns the sessions of all owners. Call it on the store itself, not on the store of one owner.`,
-  );
 }

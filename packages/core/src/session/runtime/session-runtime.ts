@@ -21,6 +21,7 @@ import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import { SessionNotFoundError, type SessionBusyError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook } from '../session-events.ts';
+import type { SessionDirectory } from '../session-directory.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
 import { announceWorker, type AnnounceOptions } from './announce.ts';
@@ -150,12 +151,13 @@ export class SessionRuntime<Context = unknown> {
   }
 
   /**
-   * Announces this process in the store, so that `store.workers()` lists it with the sessions that it works on, under the
-   * `workerName` of the runtime and a random token. Returns a function that ends the announcements.
+   * Announces this process in a directory, which is the store of the runtime, so that `store.workers()` lists it with the
+   * sessions that it works on, under the `workerName` of the runtime and a random token. Returns a function that ends the
+   * announcements.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; what the store throws the first time.
    */
-  announce(options: AnnounceOptions = {}): Promise<() => Promise<void>> {
-    return announceWorker(options, this.parts);
+  announce(directory: SessionDirectory, options: AnnounceOptions = {}): Promise<() => Promise<void>> {
+    return announceWorker(directory, options, this.parts);
   }
 
   /**

@@ -65,9 +65,6 @@ import {
 import type {
   CreateOptions,
   DeleteOptions,
-  DuePage,
-  DueSession,
-  DueQuery,
   SaveOptions,
   SessionExpiry,
   SessionPage,
@@ -87,7 +84,15 @@ import type {
   RenewOptions,
   SessionClaim,
 } from '../session-claim.ts';
-import type { AnnouncedWorker, SeenWorker, SessionInspection } from '../session-inspection.ts';
+import type {
+  AnnouncedWorker,
+  DuePage,
+  DueQuery,
+  DueSession,
+  SeenWorker,
+  SessionDirectory,
+} from '../session-directory.ts';
+import type { SessionInspection } from '../session-inspection.ts';
 import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 
 /** The largest number of workers in a list, and of sessions of one worker. */
@@ -100,7 +105,7 @@ const UNREADABLE = Symbol('unreadable');
  * A session store on a database. Each write reads a record, computes the next record with pure functions, and replaces
  * the stored record by a compare-and-set. The store repeats this when another writer was faster.
  */
-export class BackedSessionStore implements SessionStore {
+export class BackedSessionStore implements SessionStore, SessionDirectory {
   private readonly opened: OpenBackend;
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;

@@ -27,8 +27,8 @@ import {
   type SessionRecord,
 } from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, StoreCapabilities } from '../session-store.ts';
-import type { SeenWorker } from '../session-inspection.ts';
+import type { StoreCapabilities } from '../session-store.ts';
+import type { DueSession, SeenWorker } from '../session-directory.ts';
 
 /** Holds sessions in memory, for as long as the process lives. */
 export class MemorySessionStore extends BackedSessionStore {

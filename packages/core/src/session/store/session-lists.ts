@@ -1,5 +1,6 @@
 import { SessionId } from '../../state/values/ids.ts';
-import type { DuePage, DueQuery, SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
+import type { DuePage, DueQuery } from '../session-directory.ts';
+import type { SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
 import type { OpenBackend } from './backend/open-backend.ts';
 import {
   dueCursor,

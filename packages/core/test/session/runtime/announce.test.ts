@@ -37,8 +37,8 @@ function world(script: readonly string[] = []) {
 }
 
 test('a worker is listed at once, again and again, until it stops', async () => {
-  const { runtime, announced, pass, workers } = world();
-  const stop = await runtime.announce();
+  const { store, runtime, announced, pass, workers } = world();
+  const stop = await runtime.announce(store);
   const workerName = expect.stringMatching(/^host-7\/[\w-]+$/) as string;
   expect(await workers()).toEqual([{ workerName, since: 1_000, sessionIds: [], seenAt: 1_000 }]);
   await pass(29);
@@ -54,8 +54,8 @@ test('a worker is listed at once, again and again, until it stops', async () => 
 });
 
 test('a worker that dies is listed for three times as long as it announces itself', async () => {
-  const { runtime, down, pass, workers } = world();
-  await runtime.announce({ everySeconds: 10 });
+  const { store, runtime, down, pass, workers } = world();
+  await runtime.announce(store, { everySeconds: 10 });
   down.until = new Promise(() => undefined); // nothing of it arrives any more
   await pass(29.999);
   expect(await workers()).toHaveLength(1);
@@ -76,7 +76,7 @@ test('the sessions that the worker has claimed are listed, and no others', async
   const agents = { helper: createAgentLoop({ driver }) };
   const runtime = new SessionRuntime({ store, agents, clock, leaseSeconds: 3_600 });
   for (const sessionId of ['a', 'b']) await runtime.create({ definition, sessionId });
-  const stop = await runtime.announce();
+  const stop = await runtime.announce(store);
   await runtime.execute('b', sendMessage('Hello'));
   expect(seen).toEqual([['b']]);
   clock.advance(30_000);
@@ -86,13 +86,13 @@ test('the sessions that the worker has claimed are listed, and no others', async
 });
 
 test('a store that is down at the start is reported, and later it is waited for', async () => {
-  const { runtime, down, announced, pass, workers } = world();
+  const { store, runtime, down, announced, pass, workers } = world();
   down.isDown = true;
-  await expect(runtime.announce()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await expect(runtime.announce(store)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   await pass(300);
   expect(announced).toEqual([90]);
   down.isDown = false;
-  const stop = await runtime.announce();
+  const stop = await runtime.announce(store);
   down.isDown = true;
   await pass(30);
   await pass(30);
@@ -106,8 +106,8 @@ test('a store that is down at the start is reported, and later it is waited for'
 });
 
 test('an announcement on its way when the worker stops does not list it again', async () => {
-  const { runtime, down, pass, workers, announced } = world();
-  const stop = await runtime.announce();
+  const { store, runtime, down, pass, workers, announced } = world();
+  const stop = await runtime.announce(store);
   const arrival = deferred();
   down.until = arrival.promise;
   await pass(30);
@@ -122,14 +122,18 @@ test('an announcement on its way when the worker stops does not list it again', 
   expect(announced).toHaveLength(3);
 });
 
-test('the runtime of one owner does not announce the sessions of all', async () => {
+test('the store of one owner does not take an announcement', async () => {
   const { runtime } = world();
-  await expect(runtime.for('ada').announce()).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  const ada = runtime.for('ada');
+  await expect(ada.announce(ada.store as never)).rejects.toMatchObject({
+    code: 'ARGUMENT_INVALID',
+    message: expect.stringContaining('must be a session store of all owners') as string,
+  });
 });
 
 test('two processes with one name are both listed', async () => {
-  const { runtime, workers } = world();
-  const [stop, stopOther] = await Promise.all([runtime.announce(), runtime.announce()]);
+  const { store, runtime, workers } = world();
+  const [stop, stopOther] = await Promise.all([runtime.announce(store), runtime.announce(store)]);
   expect(await workers()).toHaveLength(2);
   await stop();
   expect(await workers()).toHaveLength(1);

@@ -1,11 +1,14 @@
 import {
   AgentSession,
   createAgentLoop,
+  InProcessEngine,
   MemorySessionStore,
   sendMessage,
   SessionRuntime,
+  type SessionDirectory,
   type SessionStore,
 } from '@holdfast/core';
+import { PollingEngine, sweep } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -33,17 +36,18 @@ const SCOPED: Readonly<Record<string, Call>> = {
   delete: (store, id) => store.delete(id),
 };
 
-/** The calls for the sessions of all owners. */
-const REFUSED: Readonly<Record<string, Call>> = {
-  due: (store) => store.due(),
-  takeDue: (store) => store.takeDue({ sessionId: 'mine', dueAt: 1_000 }, 1),
-  announce: (store) => store.announce({ workerName: 'w', since: 1, sessionIds: [] }, 30),
-  workers: (store) => store.workers(),
-  prune: (store) => store.prune(),
-};
+/** The calls of the directory, which concern the sessions of all owners. */
+const OF_ALL = [
+  'due',
+  'takeDue',
+  'announce',
+  'workers',
+  'prune',
+  'close',
+] satisfies (keyof SessionDirectory)[];
 
 /** The calls with tests of their own: their arguments name an owner, or prove a claim. */
-const OTHERS = ['create', 'list', 'renew', 'release', 'close'];
+const OTHERS = ['create', 'list', 'renew', 'release'];
 
 /** The result or the error of a call, without the id of its session. */
 async function outcomeOf(call: Promise<unknown>, sessionId: string): Promise<unknown> {
@@ -78,13 +82,13 @@ describe('the store of one owner', () => {
     }
   });
 
-  test('has each method of a store, and each is tested here', () => {
+  test('has each method of a session store, and each is tested here; it has no directory', () => {
     const methods = new Set<string>();
     for (let type: object = store; type !== Object.prototype; type = Object.getPrototypeOf(type) as object)
       for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type)))
         if (typeof value === 'function' && name !== 'constructor') methods.add(name);
-    const known = [...Object.keys(SCOPED), ...Object.keys(REFUSED), ...OTHERS].toSorted();
-    expect(known).toEqual([...methods].toSorted());
+    const known = [...Object.keys(SCOPED), ...OTHERS].toSorted();
+    expect([...known, ...OF_ALL].toSorted()).toEqual([...methods].toSorted());
     const own = Object.entries(owned).filter(([, value]) => typeof value === 'function');
     expect(own.map(([name]) => name).toSorted()).toEqual(known);
     expect(owned.capabilities).toBe(store.capabilities);
@@ -98,13 +102,17 @@ describe('the store of one owner', () => {
     expect(await outcomeOf(call(owned, 'mine'), 'mine')).not.toEqual(missing);
   });
 
-  test.each(Object.entries(REFUSED))('%s is refused', async (name, call) => {
-    const before = await allOf(store);
-    await expect(call(owned, 'mine')).rejects.toMatchObject({
+  test('is no directory: a sweep and an engine that polls refuse it', async () => {
+    const refusal = {
       code: 'ARGUMENT_INVALID',
-      message: expect.stringMatching(new RegExp(`^${name} concerns the sessions of all owners\\.`)) as string,
-    });
-    expect(await allOf(store)).toEqual(before);
+      message: expect.stringContaining(
+        'must be a session store of all owners, with due() and takeDue()',
+      ) as string,
+    };
+    // @ts-expect-error -- a `SessionStore` is no `SessionDirectory`
+    await expect(sweep(owned, new InProcessEngine())).rejects.toMatchObject(refusal);
+    // @ts-expect-error -- likewise
+    expect(() => new PollingEngine({ store: owned })).toThrow(expect.objectContaining(refusal));
   });
 
   test('creates sessions of this owner only', async () => {
@@ -140,11 +148,6 @@ describe('the store of one owner', () => {
     const { claim } = await owned.claim('mine', LEASE);
     expect((await owned.renew(claim, { leaseSeconds: 60 })).claim.until).toBe(61_000);
     expect(await owned.release(claim)).toBe(true);
-  });
-
-  test('does not close the store of all', async () => {
-    await owned.close();
-    expect(await owned.exists('mine')).toBe(true);
   });
 });
 

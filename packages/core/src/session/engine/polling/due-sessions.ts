@@ -1,7 +1,7 @@
 import type { SessionChannel } from '../../../channel/session-channel.ts';
 import { callAfter, newId, type Clock, type Instant } from '../../../clock.ts';
 import { jitterOf } from '../../../backoff.ts';
-import type { DueSession, SessionStore } from '../../session-store.ts';
+import type { DueSession, SessionDirectory } from '../../session-directory.ts';
 import { KnownSchedules } from './known-schedules.ts';
 import type { GroupLimits } from '../queue/group-limits.ts';
 import type { LaneLimits } from '../queue/lane-turns.ts';
@@ -16,7 +16,7 @@ type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant }
 
 /** The parts of the queue. */
 export interface DueSessionsParts {
-  readonly store: SessionStore;
+  readonly store: SessionDirectory;
   readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
   readonly clock: Clock;
   readonly lanes: Readonly<Record<string, LaneLimits>>;

@@ -1,18 +1,19 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
 import type { SessionChannel } from '../../../channel/session-channel.ts';
 import { systemClock, type Clock } from '../../../clock.ts';
-import type { SessionStore } from '../../session-store.ts';
+import type { SessionDirectory } from '../../session-directory.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
 import { GROUP_CONCURRENCY, groupLimits, type GroupConcurrency } from '../queue/group-limits.ts';
 import type { LaneLimits } from '../queue/lane-turns.ts';
 import { checkLanes } from '../queue/lane-limits.ts';
+import { DIRECTORY } from '../sweep.ts';
 import { QueueEngine } from '../queue/queue-engine.ts';
 
 /** The options of `PollingEngine`. */
 export interface PollingEngineOptions {
   /** The store of the sessions. All workers on one store share its sessions. */
-  readonly store: SessionStore;
+  readonly store: SessionDirectory;
   /** Wakes the workers of other processes at once. Without a channel, they see a wake-up when they poll. */
   readonly channel?: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
   /** The seconds between two looks of an idle worker at the store, at most; with jitter. Default: 1. */
@@ -38,7 +39,7 @@ export interface PollingEngineOptions {
 const checkOptions = optionsCheck<PollingEngineOptions>(
   'PollingEngine',
   {
-    store: mustBe.required(mustBe.objectWith('a session store', ['due', 'takeDue'])),
+    store: mustBe.required(DIRECTORY),
     channel: mustBe.objectWith('a session channel', ['notify', 'onNotification']),
     pollSeconds: mustBe.seconds,
     againAfterSeconds: mustBe.seconds,

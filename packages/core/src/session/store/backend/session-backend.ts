@@ -3,9 +3,9 @@ import type { SessionContent, SavePlan } from '../content/session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery, UnreadableEntry } from './session-query.ts';
 import type { SessionRecord } from '../record/session-record.ts';
 import type { ListedSession } from '../../session-info.ts';
-import type { DueSession, StoreCapabilities } from '../../session-store.ts';
+import type { StoreCapabilities } from '../../session-store.ts';
 import type { InboxItemRef } from '../../session-claim.ts';
-import type { SeenWorker } from '../../session-inspection.ts';
+import type { DueSession, SeenWorker } from '../../session-directory.ts';
 
 /** A session without its inbox, as of one instant. */
 export interface StoredSession {

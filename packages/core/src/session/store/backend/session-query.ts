@@ -4,7 +4,8 @@ import { describeValue, invalidArgument, type StateFormatError } from '../../../
 import { EXECUTION_STATUSES } from '../../../state/execution/status.ts';
 import { WAITING_TYPES } from '../../../state/values/waiting.ts';
 import { SESSION_STATUSES, type ListedSession } from '../../session-info.ts';
-import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../../session-store.ts';
+import type { DueQuery, DueSession } from '../../session-directory.ts';
+import type { SessionOrder, SessionQuery } from '../../session-store.ts';
 
 /** The end of a page: the position of its last session in the order. */
 export interface CursorPosition {

@@ -4,13 +4,7 @@ import { AgentSession } from '../../session.ts';
 import { SessionId } from '../../../state/values/ids.ts';
 import { OWNER } from '../../session-facts.ts';
 import { PAGE_LIMIT } from './session-query.ts';
-import type {
-  CreateOptions,
-  DeleteOptions,
-  DueSession,
-  SaveOptions,
-  SessionExpiry,
-} from '../../session-store.ts';
+import type { CreateOptions, DeleteOptions, SaveOptions, SessionExpiry } from '../../session-store.ts';
 import type {
   ClaimOptions,
   EnqueueOptions,
@@ -22,7 +16,7 @@ import type {
   RenewOptions,
   SessionClaim,
 } from '../../session-claim.ts';
-import type { AnnouncedWorker } from '../../session-inspection.ts';
+import type { AnnouncedWorker, DueSession } from '../../session-directory.ts';
 import type { ExecutionQuery, PageQuery, RevisionQuery } from '../../session-pages.ts';
 import type { FailedWork } from '../../work-failure.ts';
 

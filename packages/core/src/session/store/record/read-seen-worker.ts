@@ -7,7 +7,7 @@ import {
   type Read,
 } from '../../../document.ts';
 import { StateFormatError } from '../../../errors.ts';
-import type { SeenWorker } from '../../session-inspection.ts';
+import type { SeenWorker } from '../../session-directory.ts';
 
 const readWorker: Read<SeenWorker> = shapeReader({
   workerName: readString,

@@ -6,6 +6,7 @@ import {
   StateFormatError,
   type Clock,
   type SessionStore,
+  type SessionDirectory,
 } from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import {
@@ -75,12 +76,10 @@ async function served(
   return { engine, ids };
 }
 
+type Store = SessionStore & SessionDirectory;
+
 /** A store with a call that the test answers. */
-const withCall = <Name extends 'due' | 'takeDue'>(
-  store: SessionStore,
-  name: Name,
-  call: SessionStore[Name],
-): SessionStore =>
+const withCall = <Name extends 'due' | 'takeDue'>(store: Store, name: Name, call: Store[Name]): Store =>
   new Proxy(store, {
     get(target, member) {
       const value: unknown = member === name ? call : Reflect.get(target, member);

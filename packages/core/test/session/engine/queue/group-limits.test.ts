@@ -4,7 +4,7 @@ import {
   InProcessEngine,
   MemorySessionStore,
   SessionRuntime,
-  type SessionStore,
+  type SessionDirectory,
 } from '@holdfast/core';
 import { PollingEngine, groupLimits, type GroupConcurrency, type QueueEngine } from '@holdfast/core/engine';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -25,7 +25,7 @@ class Load {
 }
 
 /** Runs eight sessions of Ada and two of Ben to their end, on 8 places. The wake-ups do not name the owners. */
-async function loadOf(engineOf: (store: SessionStore) => QueueEngine): Promise<Load> {
+async function loadOf(engineOf: (store: SessionDirectory) => QueueEngine): Promise<Load> {
   const store = new MemorySessionStore();
   const load = new Load();
   const agentOf = (owner: string) =>
@@ -48,11 +48,11 @@ async function loadOf(engineOf: (store: SessionStore) => QueueEngine): Promise<L
 describe.each([
   [
     'InProcessEngine',
-    (_: SessionStore, groupConcurrency: GroupConcurrency) => new InProcessEngine({ groupConcurrency }),
+    (_: SessionDirectory, groupConcurrency: GroupConcurrency) => new InProcessEngine({ groupConcurrency }),
   ],
   [
     'PollingEngine',
-    (store: SessionStore, groupConcurrency: GroupConcurrency) =>
+    (store: SessionDirectory, groupConcurrency: GroupConcurrency) =>
       new PollingEngine({ store, groupConcurrency }),
   ],
 ])('%s with groupConcurrency', (_, engineOf) => {

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 
 /** Arguments as callers without types may pass them. */
 type Given = never;
-type Call = (store: SessionStore, given: Given) => unknown;
+type Call = (store: MemorySessionStore, given: Given) => unknown;
 
 const misuse = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
 const newSession = (sessionId = 'a'): AgentSession =>
