@@ -266,8 +266,8 @@ export function optionsFrom(parts: RuntimeParts): OptionsFromParts {
  */
 export function runtimeParts<Context>(options: SessionRuntimeOptions<Context>): RuntimeParts;
 export function runtimeParts(options: OptionsFromParts): RuntimeParts {
-  if (options[PARTS]) return options[PARTS];
-  const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
+  const { store, agents, hooks = {}, onSessionEvent, [PARTS]: parts } = checkRuntimeOptions(options);
+  if (parts) return parts;
   checkHooks(hooks);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
