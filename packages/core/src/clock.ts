@@ -21,15 +21,15 @@ export interface Clock {
 }
 
 /** The longest delay of a timer. A timer with a longer delay fires at once. */
-const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls `callback` after a delay of any length, and returns a function that cancels the call. */
 export function callAfter(clock: Clock, milliseconds: number, callback: () => void): () => void {
   const delay = Math.max(0, milliseconds) || 0;
-  if (delay <= MAX_TIMER_MILLISECONDS) return callSoon(clock, delay, callback);
+  if (delay <= MAX_TIMER_MS) return callSoon(clock, delay, callback);
   const due = clock.now() + delay;
   let again: (() => void) | undefined;
-  const first = callSoon(clock, MAX_TIMER_MILLISECONDS, () => {
+  const first = callSoon(clock, MAX_TIMER_MS, () => {
     again = callAfter(clock, due - clock.now(), callback);
   });
   return () => (again ?? first)();

@@ -100,7 +100,7 @@ const checkOptions = optionsCheck<BullmqEngineOptions>(
 );
 
 /** BullMQ waits for a server that does not reply. The engine does not. */
-const CLOSE_MILLISECONDS = 2_000;
+const CLOSE_MS = 2_000;
 
 interface EngineParts {
   readonly client: EngineClient;
@@ -172,7 +172,7 @@ export class BullmqEngine extends QueueEngine {
   async close(): Promise<void> {
     const { wakeUps, client } = this.parts;
     const closed = Promise.withResolvers<void>();
-    const callOff = callAfter(systemClock, CLOSE_MILLISECONDS, closed.resolve); // the server may be away
+    const callOff = callAfter(systemClock, CLOSE_MS, closed.resolve); // the server may be away
     wakeUps.close().then(closed.resolve, closed.reject);
     try {
       await closed.promise;

@@ -43,8 +43,8 @@ export interface RedisBackendInit extends PrefixOptions {
 }
 
 /** The time from the expiry of a session until the server removes its hash. Until then, `prune` finds its index entries. */
-const REMOVAL_DELAY_MILLISECONDS = 3_600_000;
-const REPLICAS_WAIT_MILLISECONDS = 1_000;
+const REMOVAL_DELAY_MS = 3_600_000;
+const REPLICAS_WAIT_MS = 1_000;
 const MAX_RECONNECTIONS = 10;
 /** After this number of writes of expiring sessions, a write also prunes, so that no caller needs to call `prune`. */
 const WRITES_BETWEEN_PRUNES = 20;
@@ -140,7 +140,7 @@ export class RedisBackend implements SessionBackend {
     const keys = await this.ready();
     // With a clock of the caller, the server does not remove hashes, because its clock may differ.
     const expiresAt = this.now ? after?.expiresAt : undefined;
-    const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVAL_DELAY_MILLISECONDS;
+    const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVAL_DELAY_MS;
     const write = { sessionId, before, after, change, removeAt };
     const result = await this.replicate(compareAndSetInput(write, keys, this.init.maxValueBytes));
     if (result === RESULT.torn) {
@@ -236,7 +236,7 @@ export class RedisBackend implements SessionBackend {
       const { closedConnections } = this;
       const result = Number(await this.calls.run(COMPARE_AND_SET, keys, args)); // some clients return texts
       if (result !== RESULT.done || minReplicas === 0) return result;
-      const replicas = await this.calls.waitForReplicas(minReplicas, REPLICAS_WAIT_MILLISECONDS);
+      const replicas = await this.calls.waitForReplicas(minReplicas, REPLICAS_WAIT_MS);
       // WAIT counts the writes of its own connection only, and a new connection may lead to another master.
       if (closedConnections !== this.closedConnections) continue;
       if (replicas >= minReplicas) return result;

@@ -4,7 +4,7 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 import type { MeasuredWrite } from './sqlite-errors.ts';
 
 /** A batch executes no further write after this time, so that it does not block the event loop for longer. */
-const BATCH_MILLISECONDS = 5;
+const BATCH_MS = 5;
 
 /** A write of a batch. */
 export interface GroupWrite {
@@ -94,7 +94,7 @@ export class GroupCommit {
    * @throws the error with which SQLite rolled the transaction back, and with it the writes before.
    */
   private executeWrites(writes: readonly WaitingWrite[], outcomes: WriteOutcome[]): void {
-    const end = performance.now() + BATCH_MILLISECONDS;
+    const end = performance.now() + BATCH_MS;
     for (const write of writes) {
       outcomes.push(this.outcomeOf(write));
       if (performance.now() >= end) return;

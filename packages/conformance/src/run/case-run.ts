@@ -7,7 +7,7 @@ const { setTimeout, clearTimeout } = globalThis;
 
 /** The number of seconds that an unfinished case waits at most until its subjects are closed. */
 const CLOSING_SECONDS = 5;
-const MAX_TIMEOUT_MILLISECONDS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const ADVICE =
   'Look for a promise that never resolves, a connection that is not returned to its pool, and a lock that is not ' +
@@ -109,7 +109,7 @@ function once(act: () => Promise<void>): () => Promise<void> {
  */
 async function isSettledWithin(seconds: number, work: Promise<unknown>): Promise<boolean> {
   const limit = Promise.withResolvers<boolean>();
-  const milliseconds = Math.min(seconds * 1_000, MAX_TIMEOUT_MILLISECONDS);
+  const milliseconds = Math.min(seconds * 1_000, MAX_TIMEOUT_MS);
   const timer = setTimeout(() => limit.resolve(false), milliseconds);
   const settled = work.then(
     () => true,

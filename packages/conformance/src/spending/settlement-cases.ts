@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { callOf, GRANTED, ledgerCase } from './ledger-case.ts';
 
-const DAYS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export const settlementCases = [
   ledgerCase('a settlement replaces the reservation by the cost, whether less or more', async (context) => {
@@ -28,9 +28,9 @@ export const settlementCases = [
   ledgerCase('a second settlement changes nothing 31 days later', async (context) => {
     const { clock, settle, assertSpending } = context;
     await settle('a', 0.25);
-    clock.time += DAYS;
+    clock.time += DAY_MS;
     await settle('b', 0.25);
-    clock.time += 30 * DAYS;
+    clock.time += 30 * DAY_MS;
     await settle('a', 0.25);
     await assertSpending(0, 0, 'month');
     await assertSpending(0.5, 0, 'total');

@@ -23,9 +23,9 @@ interface Tail {
   readonly changedAt: Instant;
 }
 
-/** The largest number of entries in a tail, and the milliseconds after which an unchanged tail expires. */
+/** The largest number of entries in a tail, and the time after which an unchanged tail expires. */
 const LONGEST_TAIL = 2_000;
-const TAIL_LIFETIME = 600_000;
+const TAIL_LIFETIME_MS = 600_000;
 
 const checkOptions = optionsCheck<MemorySessionChannelOptions>('MemorySessionChannel', {
   clock: mustBe.clock,
@@ -145,7 +145,7 @@ class MemoryTransport {
 
   private removeExpired(now: Instant): void {
     for (const [sessionId, { changedAt }] of this.tails) {
-      if (changedAt > now - TAIL_LIFETIME) return;
+      if (changedAt > now - TAIL_LIFETIME_MS) return;
       this.tails.delete(sessionId);
     }
   }

@@ -24,9 +24,9 @@ export interface SavedState {
   readonly updatedAt: Instant;
 }
 
-/** Milliseconds between two batches, and before the first batch after a failed one. */
-const BATCH_PAUSE = 50;
-const FAILURE_PAUSE = 1_000;
+/** The time between two batches, and before the first batch after a failed one. */
+const BATCH_PAUSE_MS = 50;
+const FAILURE_PAUSE_MS = 1_000;
 /** The number of entries after which a series is repeated, so that the tail of a long step stays short. */
 const LONGEST_SERIES = 1_000;
 
@@ -66,7 +66,7 @@ export class SessionPublisher {
   receive(event: AgentEvent): void {
     this.moveTo(event.state);
     if (event.type === 'inference-delta' && this.expected) this.response.add(this.expected, event.delta);
-    this.schedule(BATCH_PAUSE);
+    this.schedule(BATCH_PAUSE_MS);
   }
 
   /** Publishes a state that is about to be saved: it can be newer than the last event. */
@@ -77,7 +77,7 @@ export class SessionPublisher {
   /** Publishes that a state was saved. */
   noteSaved(saved: SavedState): void {
     this.saved = saved;
-    this.schedule(BATCH_PAUSE);
+    this.schedule(BATCH_PAUSE_MS);
   }
 
   /** Publishes the rest at once. The worker is about to release its claim. */
@@ -133,7 +133,7 @@ export class SessionPublisher {
     if (!isPublished) this.mustRepeat = true;
     if (!isPublished && this.isClosed) this.stop();
     else if (this.isClosed) this.flush();
-    else this.schedule(isPublished ? BATCH_PAUSE : FAILURE_PAUSE);
+    else this.schedule(isPublished ? BATCH_PAUSE_MS : FAILURE_PAUSE_MS);
   }
 
   /** Returns the difference between what was published and the present. */

@@ -33,8 +33,8 @@ export interface NanoRefusal {
   readonly until: Instant | undefined;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 function monthOf(at: Instant, offset: number): Instant {
   const date = new Date(at);
@@ -42,15 +42,15 @@ function monthOf(at: Instant, offset: number): Instant {
 }
 
 function beginningOf(window: SpendingWindow, at: Instant): Instant {
-  if (window === 'hour') return Math.floor(at / HOUR) * HOUR;
-  if (window === 'day') return Math.floor(at / DAY) * DAY;
+  if (window === 'hour') return Math.floor(at / HOUR_MS) * HOUR_MS;
+  if (window === 'day') return Math.floor(at / DAY_MS) * DAY_MS;
   return window === 'month' ? monthOf(at, 0) : at;
 }
 
 /** The instant at which a window that began at `since` ends; `undefined` for `total`. */
 export function endOfWindow(window: SpendingWindow, since: Instant): Instant | undefined {
-  if (window === 'hour') return since + HOUR;
-  if (window === 'day') return since + DAY;
+  if (window === 'hour') return since + HOUR_MS;
+  if (window === 'day') return since + DAY_MS;
   return window === 'month' ? monthOf(since, 1) : undefined;
 }
 

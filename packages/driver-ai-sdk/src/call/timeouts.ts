@@ -105,7 +105,7 @@ class TimedLimits implements AttemptLimits {
     if (seconds === undefined) return;
     const expire = (): void =>
       this.controller.abort(new DOMException(`${message} ${seconds} seconds.`, 'TimeoutError'));
-    this.timers.set(limit, setTimeout(expire, Math.min(seconds * 1000, MAX_TIMER)));
+    this.timers.set(limit, setTimeout(expire, Math.min(seconds * 1000, MAX_TIMER_MS)));
   }
 
   private disarm(limit: Limit): void {
@@ -114,5 +114,5 @@ class TimedLimits implements AttemptLimits {
   }
 }
 
-/** The longest delay of a timer in milliseconds, 24.8 days. A longer delay would end at once. */
-const MAX_TIMER = 2 ** 31 - 1;
+/** The longest delay of a timer, 24.8 days. A longer delay would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;

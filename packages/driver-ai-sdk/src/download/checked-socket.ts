@@ -2,9 +2,9 @@ import type * as Net from 'node:net';
 import type { Network } from './network.ts';
 import { RefusedDownloadError } from './refused-download.ts';
 
-/** How long a connection may take, and how long a server may send nothing, in milliseconds: as `fetch` of Node.js. */
-const CONNECT_LIMIT = 10_000;
-const SILENCE_LIMIT = 300_000;
+/** How long a connection may take, and how long a server may send nothing: as `fetch` of Node.js. */
+const CONNECT_LIMIT_MS = 10_000;
+const SILENCE_LIMIT_MS = 300_000;
 
 /**
  * Connects to the server of a URL. Nothing is sent before the address of the connection was checked: the checked address is
@@ -25,7 +25,7 @@ export async function checkedSocket(
   try {
     await opened(socket, 'connect');
     requirePublicPeer(socket, host, network);
-    if (!isSecure) return withLimit(socket, SILENCE_LIMIT);
+    if (!isSecure) return withLimit(socket, SILENCE_LIMIT_MS);
     return await secured(socket, host, network);
   } catch (error) {
     socket.destroy();
@@ -67,12 +67,12 @@ async function secured(socket: Net.Socket, host: string, { net, tls }: Network):
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
   const secure = tls.connect({ socket, host, ALPNProtocols: ['http/1.1'], ...servername });
   await opened(secure, 'secureConnect');
-  return withLimit(secure, SILENCE_LIMIT);
+  return withLimit(secure, SILENCE_LIMIT_MS);
 }
 
 /** Resolves when a connection is open. */
 async function opened(socket: Net.Socket, event: 'connect' | 'secureConnect'): Promise<void> {
-  withLimit(socket, CONNECT_LIMIT);
+  withLimit(socket, CONNECT_LIMIT_MS);
   await new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
     socket.once('error', reject);

@@ -25,9 +25,9 @@ function statedDelay(words: string): number | undefined {
 }
 
 /** The smallest number that is a moment in milliseconds. Smaller numbers have other meanings. */
-const FIRST_MOMENT = 1e12;
+const FIRST_MOMENT_MS = 1e12;
 
 function untilReset(reset: string | undefined, now: Instant): number | undefined {
   const moment = Number(reset);
-  return moment >= FIRST_MOMENT && moment >= now ? (moment - now) / 1000 : undefined;
+  return moment >= FIRST_MOMENT_MS && moment >= now ? (moment - now) / 1000 : undefined;
 }

@@ -36,14 +36,14 @@ export interface BullmqLock extends LockedSession, SessionLock {
   readonly laneQueue: LaneQueue;
 }
 
-/** The milliseconds between two looks at the groups in which sessions wait. */
-const GROUP_PAUSE = 5_000;
-/** The milliseconds between two looks at the lanes: a connection can be silent without an error. */
-const CATCH_UP_PAUSE = 10_000;
+/** The pause between two looks at the groups in which sessions wait. */
+const GROUP_PAUSE_MS = 5_000;
+/** The pause between two looks at the lanes: a connection can be silent without an error. */
+const CATCH_UP_PAUSE_MS = 10_000;
 /** How many groups in which sessions wait a worker looks at each time. */
 const GROUPS = 100;
-/** Clocks differ: a wake-up for the end of another worker's lock comes so many milliseconds later. */
-const LOCK_PAUSE = 1_000;
+/** Clocks differ: a wake-up for the end of another worker's lock comes so much later. */
+const LOCK_PAUSE_MS = 1_000;
 
 /**
  * The wake-ups of an engine in BullMQ: a queue for each lane, and one for later instants. A job is a wake-up of a session,
@@ -180,7 +180,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private async freeSlots(): Promise<void> {
     const now = Date.now();
     if (!this.limitsGroups || this.freeAt > now) return;
-    this.freeAt = now + GROUP_PAUSE;
+    this.freeAt = now + GROUP_PAUSE_MS;
     const { client } = this.options;
     const { groups } = this.names;
     for (const name of await client.srandmember(groups, GROUPS)) {
@@ -215,7 +215,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
   private catchUpRegularly(): void {
     const now = Date.now();
     if (this.catchUpAt > now) return;
-    this.catchUpAt = now + CATCH_UP_PAUSE;
+    this.catchUpAt = now + CATCH_UP_PAUSE_MS;
     this.catchUp().catch(this.options.onError);
   }
 
@@ -268,7 +268,7 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
       return undefined;
     }
     if (outcome !== 'waitsForSlot') {
-      const at = Date.now() + outcome.lockedForMilliseconds + LOCK_PAUSE;
+      const at = Date.now() + outcome.lockedForMilliseconds + LOCK_PAUSE_MS;
       await laneQueue.inTraceOf(job, () => this.add([{ ...wakeUp, at }]));
     }
     await laneQueue.complete(job);

@@ -33,16 +33,16 @@ interface Wait {
   job: SessionJob | undefined;
 }
 
-/** The longest time in seconds that a worker waits for a job before it looks again. */
+/** The longest time that a worker waits for a job before it looks again. */
 const DRAIN_SECONDS = 2;
 /** BullMQ gives a job up after so many deaths of its worker. The runtime counts the deaths itself. */
 export const ANY_NUMBER = 2 ** 31;
-/** The pause in milliseconds before a busy worker looks into an empty lane again. */
-const EMPTY_PAUSE = 100;
-/** A lane to which this process has added no job for so many milliseconds is idle. */
-const QUIET = 60_000;
-/** BullMQ has not waited when it replies in less than this time in milliseconds. */
-const SOON = 50;
+/** The pause before a busy worker looks into an empty lane again. */
+const EMPTY_PAUSE_MS = 100;
+/** A lane to which this process has added no job for so long is idle. */
+const QUIET_MS = 60_000;
+/** BullMQ has not waited when it replies in less than this time. */
+const SOON_MS = 50;
 
 /** The wake-ups of one lane, as jobs of one BullMQ queue. */
 export class LaneQueue {
@@ -165,7 +165,7 @@ export class LaneQueue {
     if (!this.worker || this.opensAt > now || (!this.mustLook && (this.wait || this.emptyUntil > now)))
       return undefined;
     this.mustLook = false;
-    this.emptyUntil = now + EMPTY_PAUSE; // before the request, so that it does not hide a job that is added meanwhile
+    this.emptyUntil = now + EMPTY_PAUSE_MS; // before the request, so that it does not hide a job that is added meanwhile
     const job = await this.worker.getNextJob(token, { block: false });
     if (job) {
       this.emptyUntil = 0;
@@ -201,7 +201,7 @@ export class LaneQueue {
       const job = await worker.getNextJob(token, { block: true });
       if (job || this.isClosed) return job;
       this.mustLook = true;
-      await this.noteRate(performance.now() - start < SOON ? SOON : 0);
+      await this.noteRate(performance.now() - start < SOON_MS ? SOON_MS : 0);
     } catch (error) {
       if (!this.isClosed) this.options.onError(error as Error);
     }
@@ -262,7 +262,7 @@ export class LaneQueue {
 
   /** True when this process has no job of the lane, and has added none for a while. */
   get isIdle(): boolean {
-    const isQuiet = this.usedAt < Date.now() - QUIET;
+    const isQuiet = this.usedAt < Date.now() - QUIET_MS;
     return isQuiet && this.inWork === 0 && this.wait?.job === undefined;
   }
 

@@ -13,8 +13,8 @@ export interface LaneSetOptions extends LaneQueueOptions {
   readonly lanes: Readonly<Record<string, BullmqLaneLimits>>;
 }
 
-/** An idle worker looks for jobs that it was not told of after this time in milliseconds. */
-const LOOK_PAUSE = 5_000;
+/** An idle worker looks for jobs that it was not told of after this time. */
+const LOOK_PAUSE_MS = 5_000;
 
 /** The lanes that this process knows, which take turns. All processes learn of a new lane and of a pause. */
 export class LaneSet {
@@ -153,13 +153,13 @@ export class LaneSet {
     await laneQueue.close();
   }
 
-  /** Milliseconds until a pause or a rate limit ends, at most `LOOK_PAUSE`. */
+  /** Milliseconds until a pause or a rate limit ends, at most `LOOK_PAUSE_MS`. */
   private nextLookIn(): number {
     const now = Date.now();
     const waits = this.all()
       .map(({ opensAt }) => opensAt - now)
       .filter((wait) => wait > 0);
-    return Math.min(LOOK_PAUSE, ...waits);
+    return Math.min(LOOK_PAUSE_MS, ...waits);
   }
 
   private onJob(lane: LaneQueue): void {

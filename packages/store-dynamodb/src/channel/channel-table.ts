@@ -5,8 +5,8 @@ import { HEADER, partitionOf, type ItemKey } from '../table/keys.ts';
 import { newUniqueText } from '../table/parts.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 
-/** Milliseconds after which a request is aborted. */
-const REQUEST_TIMEOUT = 3_000;
+/** The time after which a request is aborted. */
+const REQUEST_TIMEOUT_MS = 3_000;
 const READS_A_BATCH = 100;
 
 /** A notification as it is stored. */
@@ -77,7 +77,7 @@ export class ChannelTable {
 
   private async send<T>(request: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      return await request(AbortSignal.timeout(REQUEST_TIMEOUT));
+      return await request(AbortSignal.timeout(REQUEST_TIMEOUT_MS));
     } catch (cause) {
       const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
       const where = `the table ${JSON.stringify(this.table)}`;

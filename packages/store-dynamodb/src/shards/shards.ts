@@ -6,11 +6,11 @@ import { firstLayout, layoutItem, readLayout, type TableLayout } from './table-l
 
 const DEFAULT_SHARDS = 4;
 /** The time for which a process uses a layout that it has read. */
-const MAX_AGE_MILLISECONDS = 60_000;
+const MAX_AGE_MS = 60_000;
 /** The time after the announcement of a generation until every process searches it. Then processes write to it. */
-const ANNOUNCED_MILLISECONDS = 2 * MAX_AGE_MILLISECONDS;
+const ANNOUNCED_MS = 2 * MAX_AGE_MS;
 /** The time after the announcement until no process writes to the previous generation any more. */
-const SETTLED_MILLISECONDS = 15 * MAX_AGE_MILLISECONDS;
+const SETTLED_MS = 15 * MAX_AGE_MS;
 
 /**
  * The shards of the indexes. Their number can be raised while the table is in use. A store announces a new generation,
@@ -48,7 +48,7 @@ export class Shards {
     const { minShards = 0 } = this;
     if (minShards <= current.shards) return;
     throw invalidArgument(
-      `Cannot raise shards to ${minShards}: sessions of the table ${JSON.stringify(this.table.TableName)} still move from ${before?.shards} to ${current.shards} shards. Pass at most ${current.shards} shards until prune() has moved all sessions, at least ${SETTLED_MILLISECONDS / 60_000} minutes after the move began.`,
+      `Cannot raise shards to ${minShards}: sessions of the table ${JSON.stringify(this.table.TableName)} still move from ${before?.shards} to ${current.shards} shards. Pass at most ${current.shards} shards until prune() has moved all sessions, at least ${SETTLED_MS / 60_000} minutes after the move began.`,
     );
   }
 
@@ -61,7 +61,7 @@ export class Shards {
   /** The shard for the items of a partition, in the generation that writes use now. */
   async shardOf(pk: string): Promise<string> {
     const { current, before, isMoving, began } = await this.layout();
-    const isSearchedByAll = this.clock.now() >= began + ANNOUNCED_MILLISECONDS;
+    const isSearchedByAll = this.clock.now() >= began + ANNOUNCED_MS;
     return shardOf(pk, before && isMoving && !isSearchedByAll ? before : current);
   }
 
@@ -71,21 +71,20 @@ export class Shards {
    */
   async outgoingGeneration(): Promise<Generation | undefined> {
     const { before, began } = await this.layout();
-    return this.clock.now() >= began + ANNOUNCED_MILLISECONDS ? before : undefined;
+    return this.clock.now() >= began + ANNOUNCED_MS ? before : undefined;
   }
 
   /** Ends the previous generation, which the caller found empty. Does nothing while a process may still write to it. */
   async endOutgoing(): Promise<void> {
     const layout = await this.layout();
     const { rev, isMoving, began } = layout;
-    if (!isMoving || this.clock.now() < began + SETTLED_MILLISECONDS) return;
+    if (!isMoving || this.clock.now() < began + SETTLED_MS) return;
     await this.replace(rev, { ...layout, rev: rev + 1, isMoving: false });
   }
 
   private layout(): Promise<TableLayout> {
     const [now, { cached }] = [this.clock.now(), this];
-    if (cached && now >= cached.at && now < cached.at + MAX_AGE_MILLISECONDS)
-      return Promise.resolve(cached.layout);
+    if (cached && now >= cached.at && now < cached.at + MAX_AGE_MS) return Promise.resolve(cached.layout);
     this.reading ??= this.read(now).finally(() => {
       this.reading = undefined;
     });

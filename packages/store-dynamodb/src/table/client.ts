@@ -10,15 +10,15 @@ export const CLIENT_CHECKS: OptionChecks<ClientOptions> = {
   region: mustBe.anything,
 };
 
-const CONNECTION_MILLISECONDS = 3_000;
-const REQUEST_MILLISECONDS = 15_000;
+const CONNECTION_MS = 3_000;
+const REQUEST_MS = 15_000;
 
 /** Creates a client with time limits. @param options `ClientOptions`, each of which may be `undefined` */
 export function newClient(options: object): DynamoDBClient {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return new DynamoDBClient({
     ...Object.fromEntries(given),
-    requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
+    requestHandler: { connectionTimeout: CONNECTION_MS, requestTimeout: REQUEST_MS },
   });
 }
 

@@ -26,8 +26,8 @@ export interface ClusterClient extends LinkClient {
   refreshSlotsCache(callback: () => void): void;
 }
 
-/** Milliseconds without a byte from the server, after which a connection with an open request is broken. */
-const SOCKET_TIMEOUT = 5_000;
+/** The time without a byte from the server, after which a connection with an open request is broken. */
+const SOCKET_TIMEOUT_MS = 5_000;
 
 /**
  * A request must not wait in a queue, nor be sent again: by then the batch is outdated. The channel subscribes again by
@@ -38,7 +38,7 @@ const FAIL_FAST = {
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
-  socketTimeout: SOCKET_TIMEOUT,
+  socketTimeout: SOCKET_TIMEOUT_MS,
   replyMapping: 'legacy',
 } as const;
 

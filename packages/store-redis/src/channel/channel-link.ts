@@ -1,9 +1,9 @@
 import { ChannelUnavailableError } from '@holdfast/core/channel';
 import type { LinkClient } from './channel-client.ts';
 
-/** Milliseconds that a request waits for the connection, and then for the reply. */
-const CONNECTION_TIMEOUT = 1_000;
-const REPLY_TIMEOUT = 3_000;
+/** The time that a request waits for the connection, and then for the reply. */
+const CONNECTION_TIMEOUT_MS = 1_000;
+const REPLY_TIMEOUT_MS = 3_000;
 
 /** Sends requests over one client, and fails fast: it queues none while the server is away. */
 export class ChannelLink {
@@ -30,7 +30,7 @@ export class ChannelLink {
   async send<T>(request: () => Promise<T>): Promise<T> {
     try {
       await this.connected();
-      return await withDeadline(REPLY_TIMEOUT, request);
+      return await withDeadline(REPLY_TIMEOUT_MS, request);
     } catch (error) {
       const cause = error instanceof DeadlineError ? (this.connectionError ?? error) : error;
       const why = cause instanceof Error ? ` ${cause.message}` : '';
@@ -49,7 +49,7 @@ export class ChannelLink {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiting.add(resolve);
     try {
-      await withDeadline(CONNECTION_TIMEOUT, () => promise);
+      await withDeadline(CONNECTION_TIMEOUT_MS, () => promise);
     } finally {
       this.waiting.delete(resolve);
     }

@@ -6,11 +6,11 @@ import { ChannelLink } from './channel-link.ts';
 import { readEntryId, writeEntryId, type EntryId } from './entry-id.ts';
 import type { TailEntry } from './redis-tail.ts';
 
-/** The least number of entries that a tail keeps, and the milliseconds after which an unchanged tail expires. */
+/** The least number of entries that a tail keeps, and the time after which an unchanged tail expires. */
 const LONGEST_TAIL = 2_000;
-const TAIL_LIFETIME = 600_000;
-/** The milliseconds for which the server keeps a notification. */
-const NOTIFICATION_LIFETIME = 5_000;
+const TAIL_LIFETIME_MS = 600_000;
+/** The time for which the server keeps a notification. */
+const NOTIFICATION_LIFETIME_MS = 5_000;
 
 type StreamEntry = readonly [id: Buffer, fields: readonly [name: Buffer, text: Buffer]];
 type RunScript = (args: readonly (string | number)[]) => Promise<unknown>;
@@ -34,13 +34,13 @@ export class ChannelServer {
 
   /** Appends entries to a tail, and wakes its subscribers. */
   async publish({ tail, wake }: ChannelKeys, texts: readonly string[], isTrimmed: boolean): Promise<void> {
-    const args = [wake, LONGEST_TAIL, TAIL_LIFETIME, isTrimmed ? 1 : 0, ...texts];
+    const args = [wake, LONGEST_TAIL, TAIL_LIFETIME_MS, isTrimmed ? 1 : 0, ...texts];
     await this.run(PUBLISH_ENTRIES, tail, args);
   }
 
   /** Sends a notification, and keeps it for some seconds. */
   async notify({ notify, notified }: ChannelKeys, text: string): Promise<void> {
-    await this.run(NOTIFY_WORKER, notified, [notify, text, NOTIFICATION_LIFETIME]);
+    await this.run(NOTIFY_WORKER, notified, [notify, text, NOTIFICATION_LIFETIME_MS]);
   }
 
   /** The last notification, if it is some seconds old at most. */

@@ -17,8 +17,8 @@ interface Joining {
   readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds between a failed read and the next. */
-const RETRY_PAUSE = 500;
+/** The time between a failed read and the next. */
+const RETRY_PAUSE_MS = 500;
 const GAP: ChannelNews = Object.freeze({ type: 'gap' });
 
 /**
@@ -107,7 +107,7 @@ export class RedisTail {
     } catch (error) {
       this.isInDoubt ||= isInDoubt;
       for (const { reject } of joining) reject(error);
-      if (this.members.size > 0) this.retry = setTimeout(() => this.readOn(), RETRY_PAUSE);
+      if (this.members.size > 0) this.retry = setTimeout(() => this.readOn(), RETRY_PAUSE_MS);
     }
   }
 

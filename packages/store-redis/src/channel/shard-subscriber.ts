@@ -3,13 +3,13 @@ import { ShardConnection } from './shard-connection.ts';
 import type { ShardOwners } from './shard-owners.ts';
 
 /**
- * Milliseconds between two checks. A subscriber sends nothing, so it does not notice a server that hangs or a network
+ * The time between two checks. A subscriber sends nothing, so it does not notice a server that hangs or a network
  * that is broken.
  */
-const CHECK_PAUSE = 15_000;
-/** Milliseconds between two attempts to subscribe, and after which a new subscription fails. */
-const RETRY_PAUSE = 250;
-const LONGEST_ATTEMPT = 3_000;
+const CHECK_PAUSE_MS = 15_000;
+/** The time between two attempts to subscribe, and after which a new subscription fails. */
+const RETRY_PAUSE_MS = 250;
+const LONGEST_ATTEMPT_MS = 3_000;
 
 /** The listener of a shard channel. */
 export interface ShardListener {
@@ -49,7 +49,7 @@ export class ShardSubscriber {
   constructor(owners: ShardOwners) {
     this.owners = owners;
     owners.onRefresh(() => this.follow());
-    this.checks = setInterval(() => void this.check(), CHECK_PAUSE);
+    this.checks = setInterval(() => void this.check(), CHECK_PAUSE_MS);
     this.checks.unref();
   }
 
@@ -93,7 +93,7 @@ export class ShardSubscriber {
 
   /** Subscribes, with several attempts if another server can hold the channel. */
   private async subscribeInTime(subscription: ShardSubscription): Promise<void> {
-    const deadline = performance.now() + (this.owners.canChange ? LONGEST_ATTEMPT : 0);
+    const deadline = performance.now() + (this.owners.canChange ? LONGEST_ATTEMPT_MS : 0);
     for (;;) {
       try {
         await this.subscribe(subscription);
@@ -101,7 +101,7 @@ export class ShardSubscriber {
       } catch (error) {
         if (performance.now() >= deadline || !this.isWanted(subscription)) throw error;
         await this.owners.refresh();
-        await sleep(RETRY_PAUSE);
+        await sleep(RETRY_PAUSE_MS);
       }
     }
   }
@@ -163,7 +163,7 @@ export class ShardSubscriber {
     this.retry = undefined;
     if (this.lost.size === 0) return;
     for (const subscription of this.lost) void this.restore(subscription);
-    this.retry = setTimeout(() => void this.owners.refresh().then(() => this.retryLost()), RETRY_PAUSE);
+    this.retry = setTimeout(() => void this.owners.refresh().then(() => this.retryLost()), RETRY_PAUSE_MS);
   }
 
   private async restore(subscription: ShardSubscription): Promise<void> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { rollBack, type DatabaseLayout } from '../schema.ts';
-import { Pruning, ROW_LIFETIME } from './pruning.ts';
+import { Pruning, ROW_LIFETIME_MS } from './pruning.ts';
 
 /**
  * A tail is one row of `tails`, and its batches are rows of `log`. `first_id` is the first batch of the tail: batches before
@@ -126,7 +126,7 @@ export class ChannelLog {
     const row = this.prepare(
       `SELECT ${COLUMNS} FROM log WHERE session_id = :sessionId AND kind = 'notification'
         AND id <= :last AND created_at >= :since ORDER BY id DESC LIMIT 1`,
-    ).get({ sessionId, last, since: Date.now() - ROW_LIFETIME });
+    ).get({ sessionId, last, since: Date.now() - ROW_LIFETIME_MS });
     return row as unknown as LogRow | undefined;
   }
 

@@ -46,12 +46,12 @@ interface ChatInit {
   readonly rights: DecisionRights;
 }
 
-/** The milliseconds that a new response waits for the end of the one that it replaces. */
-const STOP_TIMEOUT = 15_000;
-/** The seconds that it waits for the worker that still holds the session, before it looks at the session again. */
-const CLAIM_TIMEOUT = 1;
-/** The milliseconds until it looks at the session again, in which workers continue. */
-const RETRY_PAUSE = 50;
+/** The time that a new response waits for the end of the one that it replaces. */
+const STOP_TIMEOUT_MS = 15_000;
+/** The time that it waits for the worker that still holds the session, before it looks at the session again. */
+const CLAIM_TIMEOUT_SECONDS = 1;
+/** The time until it looks at the session again, in which workers continue. */
+const RETRY_PAUSE_MS = 50;
 
 /** The number of executions whose facts a page loads. */
 const SUMMARIES = 100;
@@ -321,8 +321,8 @@ export class Chat {
     action: SessionAction,
     isDone: (state: AgentState) => boolean,
   ): Promise<ResponseTarget> {
-    const signal = AbortSignal.timeout(STOP_TIMEOUT);
-    const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_TIMEOUT } as const;
+    const signal = AbortSignal.timeout(STOP_TIMEOUT_MS);
+    const options = { steps: 'later', whenBusy: 'refuse', waitSeconds: CLAIM_TIMEOUT_SECONDS } as const;
     // The other page's response may have come while this request waited for the claim.
     const unlessDone: SessionAction = (session, context) =>
       session.state.executionId !== undefined && isDone(session.state) ? session : action(session, context);
@@ -340,7 +340,7 @@ export class Chat {
         if (!hasErrorCode(error, 'EXECUTION_ACTIVE') && !hasErrorCode(error, 'SESSION_BUSY')) throw error;
         // Another request has begun an execution, a message waits for one, or a call of the last one is in doubt.
         isRefused = true;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
       }
     }
     throw new ChatRequestError('CHAT_BUSY', 'The response in progress does not end. Try again in a moment.');

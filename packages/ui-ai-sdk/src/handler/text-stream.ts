@@ -2,8 +2,8 @@ import type { Clock } from '@holdfast/core';
 import { callAfter } from '@holdfast/core/engine';
 import { HEARTBEAT } from '../wire/server-sent-events.ts';
 
-/** The milliseconds after which an idle stream sends a heartbeat. */
-const HEARTBEAT_PAUSE = 15_000;
+/** The time after which an idle stream sends a heartbeat. */
+const HEARTBEAT_PAUSE_MS = 15_000;
 
 /** The largest number of characters that are encoded at once. */
 const PIECE_LENGTH = 65_536;
@@ -36,7 +36,7 @@ export function textStream(
         const beat = (): void => {
           const isReading = (controller.desiredSize ?? 0) > 0;
           if (isReading) controller.enqueue(encoder.encode(HEARTBEAT));
-          stopHeartbeat = callAfter(clock, HEARTBEAT_PAUSE, beat);
+          stopHeartbeat = callAfter(clock, HEARTBEAT_PAUSE_MS, beat);
         };
         beat(); // the first one at once: the page learns that its request was taken
       },

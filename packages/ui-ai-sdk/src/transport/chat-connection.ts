@@ -44,8 +44,8 @@ export interface ChatRequestInit {
   readonly withdrawn?: AbortSignal | undefined;
 }
 
-/** A stream without news and without heartbeats for so many milliseconds is broken. */
-const LONGEST_SILENCE = 45_000;
+/** A stream without news and without heartbeats for so long is broken. */
+const LONGEST_SILENCE_MS = 45_000;
 const FIRST_PAUSE_MILLISECONDS = 200;
 const LONGEST_PAUSE_MILLISECONDS = 5_000;
 
@@ -80,7 +80,7 @@ export class ChatConnection {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<unknown, void, undefined> {
     const silence = new AbortController();
-    const listen = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), LONGEST_SILENCE);
+    const listen = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), LONGEST_SILENCE_MS);
     let timer = listen();
     // Through a pipe, because a signal can abort a pipe, and no reader.
     const body = response.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), {

@@ -31,8 +31,8 @@ const OPTIONS = {
 /** After a refusal, the page waits as long as after so many connections that failed. */
 const REFUSED_ATTEMPTS = 3;
 
-/** The milliseconds after which a stop waits no longer for the reply to a message. */
-const LONGEST_ATTEMPT = 10_000;
+/** The time after which a stop waits no longer for the reply to a message. */
+const LONGEST_ATTEMPT_MS = 10_000;
 
 type SendOptions<Message extends UIMessage> = Parameters<ChatTransport<Message>['sendMessages']>[0];
 type ReconnectOptions = Parameters<ChatTransport<UIMessage>['reconnectToStream']>[0];
@@ -235,7 +235,7 @@ export class HoldfastChatTransport<Message extends UIMessage = UIMessage> implem
   /** Stops the run of a request that the server may not have yet. */
   private async stopSending(chat: ChatRecord<Message>, sending: Sending): Promise<boolean> {
     sending.withdraw();
-    const timer = setTimeout(() => sending.abort(), LONGEST_ATTEMPT);
+    const timer = setTimeout(() => sending.abort(), LONGEST_ATTEMPT_MS);
     const outcome = await sending.outcome;
     clearTimeout(timer);
     if (outcome !== 'refused') return this.stopRun(chat, sending.run);

@@ -46,10 +46,10 @@ export interface SyncSource<Message extends UIMessage> {
   hasNewAnswers(): boolean;
 }
 
-/** The milliseconds after which a page whose stream has just ended is looked at again. */
-const SETTLE_PAUSE = 50;
-/** The milliseconds until a page whose load was refused tries again. */
-const REFUSED_PAUSE = 5_000;
+/** The time after which a page whose stream has just ended is looked at again. */
+const SETTLE_PAUSE_MS = 50;
+/** The time until a page whose load was refused tries again. */
+const REFUSED_PAUSE_MS = 5_000;
 
 /**
  * Keeps a page current while it reads no stream: it loads the messages when another page or a worker has changed the
@@ -96,10 +96,10 @@ export class PageSync<Message extends UIMessage> {
     clearTimeout(this.timer);
   }
 
-  private checkSoon(pause = SETTLE_PAUSE): void {
+  private checkSoon(pause = SETTLE_PAUSE_MS): void {
     clearTimeout(this.timer);
     if (this.isOver) return;
-    this.timer = setTimeout(() => void this.check().catch(() => this.checkSoon(REFUSED_PAUSE)), pause);
+    this.timer = setTimeout(() => void this.check().catch(() => this.checkSoon(REFUSED_PAUSE_MS)), pause);
   }
 
   private get isBusy(): boolean {

@@ -11,7 +11,7 @@ import { openChannel, openStore } from './stores.ts';
 
 const BAD_INPUT = 2;
 /** The time for closing connections, after the time for running tools. */
-const CLOSE_MILLISECONDS = 3_000;
+const CLOSE_MS = 3_000;
 
 /** Runs the command until a signal ends the process. */
 export async function runCommand(args: readonly string[]): Promise<void> {
@@ -66,7 +66,7 @@ class OpenParts {
 
   /** Closes all parts. The process ends in any case, so errors are only logged, and the time is limited. */
   async close(log: Log): Promise<void> {
-    await Promise.race([this.closeInTurn(log), pause(CLOSE_MILLISECONDS)]);
+    await Promise.race([this.closeInTurn(log), pause(CLOSE_MS)]);
   }
 }
 
@@ -125,7 +125,7 @@ async function stop(
   withinSeconds: number,
   log: Log,
 ): Promise<void> {
-  const limit = withinSeconds * 1_000 + CLOSE_MILLISECONDS;
+  const limit = withinSeconds * 1_000 + CLOSE_MS;
   const stopped = started.then(
     (worker) => worker.stop({ withinSeconds }),
     () => pause(limit), // a start that fails ends the process itself

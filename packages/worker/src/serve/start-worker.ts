@@ -92,7 +92,7 @@ export async function startWorker(options: WorkerOptions): Promise<StartedWorker
 }
 
 const SWEEP_SECONDS = 60;
-/** The longest time in seconds that a stop waits for the store: for the sweep, and for the end of the announcements. */
+/** The longest time that a stop waits for the store: for the sweep, and for the end of the announcements. */
 const END_SECONDS = 5;
 
 class Worker implements StartedWorker {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { assertLooksAt, engineCase, type UngroupedEngineCase } from '../case/engine-case.ts';
 import { SUSPENDED } from '../case/recorded-advances.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 const waking = [
   engineCase('a session that is woken at an instant is advanced then, and not before', async (context) => {
@@ -15,7 +15,7 @@ const waking = [
   engineCase('an instant in the past means now', async ({ engine, serve, clock, looks, until }) => {
     await serve();
     const now = clock.now();
-    for (const [index, at] of [now, now - 1, now - DAY, 0].entries()) {
+    for (const [index, at] of [now, now - 1, now - DAY_MS, 0].entries()) {
       await engine.wake(`session ${index}`, { at });
       await until(`"session ${index}" is advanced`, () => looks(`session ${index}`).length > 0);
     }
@@ -30,7 +30,7 @@ const waking = [
   engineCase('a wake-up now does not wait for an earlier wake-up at an instant', async (context) => {
     const { engine, serve, clock, looks, until } = context;
     await serve();
-    await engine.wake('a', { at: clock.now() + DAY });
+    await engine.wake('a', { at: clock.now() + DAY_MS });
     await engine.wake('a');
     await until('"a" is advanced', () => looks('a').length > 0);
   }),
@@ -85,10 +85,10 @@ const keeping = [
     async (context) => {
       const { engine, serve, clock, turn } = context;
       await serve();
-      const at = clock.now() + 60 * DAY;
+      const at = clock.now() + 60 * DAY_MS;
       await engine.wake('a', { at });
       await turn();
-      for (let days = 0; days < 59; days++) await clock.pass(DAY);
+      for (let days = 0; days < 59; days++) await clock.pass(DAY_MS);
       await assertLooksAt(context, 'a', at);
     },
     { needs: 'clock' },

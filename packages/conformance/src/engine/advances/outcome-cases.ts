@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { assertLooksAt, engineCase, type UngroupedEngineCase } from '../case/engine-case.ts';
 import { advanced, FINISHED, SUSPENDED, YIELD } from '../case/recorded-advances.ts';
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 const goingOn = [
   engineCase(
@@ -35,7 +35,7 @@ const goingOn = [
   }),
   engineCase('a session that sleeps until an instant in the past is advanced now', async (context) => {
     const { engine, serve, clock, looks, until } = context;
-    const sleep = advanced({ type: 'sleep', until: clock.now() - HOUR });
+    const sleep = advanced({ type: 'sleep', until: clock.now() - HOUR_MS });
     await serve(async () => (looks('a').length === 1 ? sleep : SUSPENDED));
     await engine.wake('a');
     await until('"a" is advanced again', () => looks('a').length >= 2);
@@ -56,7 +56,7 @@ const goingOn = [
     await serve(async () => {
       if (looks('a').length > 1) return SUSPENDED;
       await work.promise;
-      return advanced({ type: 'sleep', until: clock.now() + HOUR });
+      return advanced({ type: 'sleep', until: clock.now() + HOUR_MS });
     });
     await engine.wake('a');
     await until('the advance of "a" has started', () => looks('a').length > 0);

@@ -5,7 +5,7 @@ import { InterleavedApprovals } from '../case/interleaved-approvals.ts';
 import type { Act } from '../case/recorded-advances.ts';
 import { LEASE_SECONDS, MAX_ATTEMPTS, sessionWorld, type SessionWorld } from '../case/session-world.ts';
 
-const LEASE = LEASE_SECONDS * 1_000;
+const LEASE_MS = LEASE_SECONDS * 1_000;
 
 /** More sessions than a page of `due` has. */
 const MORE_THAN_A_PAGE = 105;
@@ -99,7 +99,7 @@ const repairing = [
     await engine.wake('a');
     await quiet();
     assert.deepEqual([world.calls.length, await wokenBySweep(world, engine)], [0, 0]);
-    await world.clock.pass(LEASE);
+    await world.clock.pass(LEASE_MS);
     assert.equal(await wokenBySweep(world, engine), 1);
     await until('the execution is completed', () => world.areCompleted(['a']));
     assert.equal(world.calls.length, 3);
@@ -119,7 +119,7 @@ const repairing = [
         await until('the other execution is completed', () => world.areCompleted([`session ${deaths}`]));
         await quiet();
         assert.notEqual(await world.statusOf('poison'), 'failed');
-        await world.clock.pass(LEASE);
+        await world.clock.pass(LEASE_MS);
         assert.equal(await wokenBySweep(world, engine), 1);
       }
       await until('the execution has failed', async () => (await world.statusOf('poison')) === 'failed');

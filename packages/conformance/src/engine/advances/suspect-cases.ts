@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { engineCase, type EngineContext, type UngroupedEngineCase } from '../case/engine-case.ts';
 import { FINISHED, ISOLATE, YIELD, type Act } from '../case/recorded-advances.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 /** A time in milliseconds to wait for an engine that tries again by itself. */
-const MOMENT = 100;
+const MOMENT_MS = 100;
 const isSuspect = (sessionId: string): boolean => sessionId.startsWith('suspect');
 
 /** An advance that isolates suspect sessions and finishes the others. */
@@ -72,7 +72,7 @@ export const suspectCases: readonly UngroupedEngineCase[] = [
     assert.deepEqual(new Set(inThisProcess), new Set(['suspect 1', 'suspect 2', 'other']));
     work.resolve();
     await until('the other suspect session is isolated', async () => {
-      await clock.pass(MOMENT);
+      await clock.pass(MOMENT_MS);
       return isolatedIds.length === 2;
     });
     assert.deepEqual(new Set(isolatedIds), new Set(['suspect 1', 'suspect 2']));
@@ -88,7 +88,7 @@ export const suspectCases: readonly UngroupedEngineCase[] = [
       await engine.wake('suspect');
       await until('the error is reported', () => errors().length === 1);
       await until('"suspect" is isolated again', async () => {
-        await clock.pass(MINUTE);
+        await clock.pass(MINUTE_MS);
         return attempts === 2;
       });
     },

@@ -22,7 +22,7 @@ async function dueOf(
 
 type Rule = readonly [what: string, make: (state: AgentState) => AgentState, dueAfter: number | undefined];
 
-const SLEEP = WAKE_AT - START;
+const SLEEP_MS = WAKE_AT - START;
 
 const RULES: readonly Rule[] = [
   ['a session without an execution', (state) => state, undefined],
@@ -32,10 +32,10 @@ const RULES: readonly Rule[] = [
   ['a completed execution', stateAfterSteps, undefined],
   ['a failed execution', (state) => state.withFailure(new Error('No.'), START), undefined],
   ['an execution that waits for approval', (state) => stateWaiting(state, WAITINGS.approval), undefined],
-  ['an execution that waits for an answer', (state) => stateWaiting(state, WAITINGS.answer), SLEEP],
+  ['an execution that waits for an answer', (state) => stateWaiting(state, WAITINGS.answer), SLEEP_MS],
   ['an execution that waits for input', (state) => stateWaiting(state, WAITINGS.input), undefined],
   ['an execution that waits for a child', (state) => stateWaiting(state, WAITINGS.child), undefined],
-  ['an execution that waits for an instant', (state) => stateWaiting(state, WAITINGS.until), SLEEP],
+  ['an execution that waits for an instant', (state) => stateWaiting(state, WAITINGS.until), SLEEP_MS],
   [
     'an execution that waits for several instants and an approval',
     (state) =>
@@ -96,16 +96,16 @@ const claims = [
     const again = await store.claim('a', LEASE);
     const asleep = base.withState(stateWaiting(base.state, WAITINGS.until));
     await store.save(asleep, { base: again.session, epoch: again.claim.epoch });
-    assert.deepEqual(await dueOf(store), { a: SLEEP });
+    assert.deepEqual(await dueOf(store), { a: SLEEP_MS });
     await store.release(again.claim);
-    assert.deepEqual(await dueOf(store), { a: SLEEP });
+    assert.deepEqual(await dueOf(store), { a: SLEEP_MS });
   }),
   storeCase(
     'a session whose lease ends after its sleep is due when the lease expires',
     async ({ store, created }) => {
       await created('a', { state: stateWaiting(emptyState(), WAITINGS.until) });
-      await store.claim('a', { workerId: 'Ada', leaseSeconds: 2 * (SLEEP / 1_000) });
-      assert.deepEqual(await dueOf(store), { a: 2 * SLEEP });
+      await store.claim('a', { workerId: 'Ada', leaseSeconds: 2 * (SLEEP_MS / 1_000) });
+      assert.deepEqual(await dueOf(store), { a: 2 * SLEEP_MS });
     },
   ),
 ];

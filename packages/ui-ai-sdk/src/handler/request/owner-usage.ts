@@ -2,7 +2,7 @@ import type { Clock } from '@holdfast/core';
 import { ChatRequestError } from './chat-error.ts';
 import type { Limits } from './chat-limits.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 interface Usage {
   streams: number;
@@ -48,7 +48,7 @@ export class OwnerUsage {
   }
 
   private usageOf(owner: string): Usage {
-    const minute = Math.floor(this.clock.now() / MINUTE);
+    const minute = Math.floor(this.clock.now() / MINUTE_MS);
     if (minute !== this.lastMinute) this.forgetIdle(minute);
     const usage = this.byOwner.get(owner) ?? { streams: 0, requests: 0, reads: 0, minute };
     this.byOwner.set(owner, usage);
