@@ -19,7 +19,7 @@ export interface Ambiguity {
 }
 
 const ATTEMPTS = 6;
-const DELAYS_MILLISECONDS = { first: 50, longest: 5_000 };
+const DELAYS_MS = { first: 50, longest: 5_000 };
 
 const THROTTLING_ERRORS: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
@@ -33,7 +33,7 @@ const THROTTLING_ERRORS: ReadonlySet<string> = new Set([
  * time.
  */
 export async function backOff(attempt: number, clock: Clock = systemClock): Promise<void> {
-  const delay = Math.random() * backoff(DELAYS_MILLISECONDS, attempt + 1);
+  const delay = Math.random() * backoff(DELAYS_MS, attempt + 1);
   await new Promise<void>((resolve) => {
     if (clock.after) clock.after(delay, resolve);
     else setTimeout(resolve, delay);

@@ -6,7 +6,7 @@ import { causeOfDiscard, failureOf, isForOtherNode, isWrongType } from './redis-
 import { SelectedDatabase } from './selected-database.ts';
 import type { ServerClock } from './server-clock.ts';
 
-const PAUSES_MILLISECONDS = { first: 25, longest: 500 };
+const PAUSES_MS = { first: 25, longest: 500 };
 
 interface RedisCallsInit {
   readonly client: RedisClient;
@@ -148,7 +148,7 @@ export class RedisCalls {
         const error = thrown instanceof LateReplyError ? (this.connectionError ?? thrown) : thrown;
         const failure = failureOf(thrown);
         isAmbiguous ||= isWrite && failure.isAmbiguous;
-        const pause = backoff(PAUSES_MILLISECONDS, attempt);
+        const pause = backoff(PAUSES_MS, attempt);
         const isLate = performance.now() + pause >= deadline;
         if (!failure.isTransient || isLate) throw unavailable('Redis is not available.', isAmbiguous, error);
         // The pause has a random part, so that writers that failed together do not retry together.

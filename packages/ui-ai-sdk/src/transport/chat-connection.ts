@@ -46,8 +46,8 @@ export interface ChatRequestInit {
 
 /** A stream without news and without heartbeats for so long is broken. */
 const LONGEST_SILENCE_MS = 45_000;
-const FIRST_PAUSE_MILLISECONDS = 200;
-const LONGEST_PAUSE_MILLISECONDS = 5_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
 
 /** Sends requests to the handler. */
 export class ChatConnection {
@@ -103,7 +103,7 @@ export class ChatConnection {
 
   /** Waits before another attempt; longer after each one. @throws the signal's reason. */
   async pauseAfter(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    await pause(Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** attempt, LONGEST_PAUSE_MILLISECONDS), signal);
+    await pause(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS), signal);
     signal?.throwIfAborted();
   }
 
