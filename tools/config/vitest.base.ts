@@ -31,7 +31,7 @@ export function project(name: string, { sharesModules = false }: ProjectOptions 
       // A bound for what hangs. On a busy machine a test of a second takes ten.
       testTimeout: 30_000,
       // More workers than processors: many tests wait for a server, a lease or another process.
-      maxWorkers: '150%',
+      maxWorkers: '200%',
       // A child process starts in half of the time when Node does not compile its modules again.
       env: { NODE_COMPILE_CACHE: compileCache },
       // Child processes that a test forks resolve the workspace packages in the same way.

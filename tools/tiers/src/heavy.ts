@@ -9,6 +9,8 @@ import { machineVersions } from './machine.ts';
 
 /** Most tests of this tier wait for leases, servers and pages: more tasks than processors. */
 const CONCURRENCY = 3;
+/** The test files that a task runs at once. */
+const VITEST_MAX_WORKERS = '2';
 
 /** The heavy tests of each package that has some, as tasks of Turborepo. */
 export function heavyTasks(costs: Costs = readCosts()): readonly string[] {
@@ -29,7 +31,8 @@ function packageName(folder: string): string {
 function turboEnvironment(): NodeJS.ProcessEnv {
   const { XDG_CACHE_HOME = join(homedir(), '.cache') } = process.env;
   const TURBO_CACHE_DIR = join(XDG_CACHE_HOME, 'holdfast');
-  return { TURBO_CACHE_DIR, ...process.env, TEST_MACHINE: machineVersions() };
+  const defaults = { TURBO_CACHE_DIR, VITEST_MAX_WORKERS };
+  return { ...defaults, ...process.env, TEST_MACHINE: machineVersions() };
 }
 
 /** Runs the heavy tests, and other tasks beside them. The arguments are those of Turborepo. */
