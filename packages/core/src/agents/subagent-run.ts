@@ -18,7 +18,7 @@ type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
  * The depth of a subagent that this call runs. It depends only on the runs in progress, not on stored data or messages.
  */
 export function nestingOf(context: ToolContext, maxDepth: number): Nesting {
-  const parent = runningToolOf(context)?.parent;
+  const parent = runningToolOf(context)?.given.parent;
   return { depth: (parent?.depth ?? 0) + 1, maxDepth: Math.min(maxDepth, parent?.maxDepth ?? maxDepth) };
 }
 
@@ -49,6 +49,7 @@ export class SubagentRun {
     runContextOf: () => Promise<unknown>,
   ): Promise<AgentState> {
     const { signal, remaining } = this.context;
+    const call = runningToolOf(this.context);
     const previous = this.previousState();
     if (isTerminal(previous?.status)) return previous as AgentState;
     const first = previous ?? (await begin());
@@ -58,10 +59,10 @@ export class SubagentRun {
       signal,
       budget,
       onEvent: this.listener(),
-      checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.report(state, true)),
-      onExhausted: runningToolOf(this.context)?.onExhausted,
-      session: runningToolOf(this.context)?.session,
-      awaitReader: runningToolOf(this.context)?.awaitReader,
+      checkpoint: call?.checkpoint((state) => this.report(state, true)),
+      onExhausted: call?.onExhausted,
+      session: call?.given.session,
+      awaitReader: call?.given.awaitReader,
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {
@@ -103,7 +104,7 @@ export class SubagentRun {
   /** Passes events on only when the outer run has listeners; without a listener, a driver need not stream. */
   private listener(): AgentEventListener | undefined {
     const call = runningToolOf(this.context);
-    if (call && !call.hasListeners) return undefined;
+    if (call?.given.listeners.length === 0) return undefined;
     const { emit, state, toolCallId } = this.context;
     return (event: AgentEvent) => {
       const happening = { type: 'subagent', toolCallId, toolName: this.name, event } as const;

@@ -5,15 +5,12 @@ import { ExecutionId, StepId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { newStepMessageIds } from '../../state/execution/step-output.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
-import { holdOnYield, type HeldSignal } from '../stopping/abort.ts';
-import type { Hook } from '../hooks/hook.ts';
-import type { StatePoint } from '../hooks/hook-chain.ts';
+import { abortKind, holdOnYield, type HeldSignal } from '../stopping/abort.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import { infer } from './infer.ts';
+import { infer, waitForRetry } from './infer.ts';
 import { RunState } from './run-state.ts';
 import { nextAction, type NextAction } from '../steps/stepper.ts';
 import { ToolRound } from './tool-round.ts';
-import { waitForRetry } from './wait-for-retry.ts';
 import { waitingOfStep, withTimeoutsApplied } from '../tools/waiting.ts';
 
 /** The actions that do the work of a step; the others begin, suspend or end the execution. */
@@ -55,7 +52,7 @@ export class AgentRun {
   async advance(until: 'step' | 'end'): Promise<boolean> {
     const { run } = this;
     if (!this.hasStarted && !(await this.begin())) return false;
-    while (!run.isHandedOver()) {
+    while (!run.signals.isHandedOver()) {
       const { state } = run;
       let isOver = false;
       try {
@@ -63,7 +60,7 @@ export class AgentRun {
         switch (action.type) {
           case 'wait':
             if (await waitForRetry(run)) break;
-            run.recordCancel();
+            this.recordCancel();
             run.release();
             if (run.state === state) return this.suspend();
             isOver = true; // the run was cancelled, or the step deadline passed meanwhile
@@ -72,7 +69,7 @@ export class AgentRun {
           case 'none':
             return await this.finish(action.type === 'none');
           case 'start': // a hook set the execution back to `pending`
-            if (!run.resumeStopped()) return this.endRun();
+            if (!this.resumeStopped()) return this.endRun();
             break;
           default: {
             const work = this.workOnStep(action);
@@ -80,7 +77,7 @@ export class AgentRun {
           }
         }
       } catch (error) {
-        await run.recordThrown(error);
+        await run.hooks.recordThrown(error);
         isOver = true;
       }
       const isStuck = run.state === state;
@@ -116,7 +113,7 @@ export class AgentRun {
   private async begin(): Promise<boolean> {
     const { run } = this;
     this.hasStarted = true;
-    if (run.isAbandoned()) return false;
+    if (run.signals.isAbandoned()) return false;
     if (run.state.status === 'suspended') run.change(withTimeoutsApplied(run.state, run.now()));
     const { status, execution } = run.state;
     if (status === 'suspended' && !execution?.continuation.isStopped) {
@@ -128,9 +125,9 @@ export class AgentRun {
     run.emit({ type: isResumed ? 'execution-resumed' : 'execution-started' });
     this.announceEarlier();
     try {
-      await this.callHooks('beforeExecution');
+      await run.hooks.callAll('beforeExecution');
     } catch (error) {
-      await run.recordThrown(error);
+      await run.hooks.recordThrown(error);
     }
     const action = nextAction(run.state);
     if (action.type === 'resolveTools') {
@@ -150,14 +147,13 @@ export class AgentRun {
   private async finish(isOver: boolean): Promise<false> {
     const { run, loop } = this;
     run.release();
-    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution'))
-      await run.checkpointer.save(run, 'step');
-    if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
-    if (run.isHandedOver()) return this.endRun();
+    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution')) await run.checkpointer.save('step');
+    if (!isOver && run.state.execution?.continuation.wasForceStopped) await run.hooks.callEach('onStop');
+    if (run.signals.isHandedOver()) return this.endRun();
     run.countWork();
     await run.asOneChange(async () => {
       if (!isOver) run.advance({ type: 'finished', at: run.now() });
-      await this.callEach('afterExecution');
+      await run.hooks.callEach('afterExecution');
     });
     return false;
   }
@@ -168,8 +164,17 @@ export class AgentRun {
   private endRun(): false {
     const { run } = this;
     run.release();
-    if (!run.checkpointer.isSaved(run.state)) run.countWork();
+    if (!run.checkpointer.isSaved) run.countWork();
     return false;
+  }
+
+  /** Takes an execution that a hook set back to `pending` to its end, if it was stopped. Returns false for any other. */
+  private resumeStopped(): boolean {
+    const { run } = this;
+    this.recordCancel();
+    const isStopped = run.state.execution?.continuation.isStopped ?? false;
+    if (isStopped) run.change(run.state.withExecutionStatus('inProgress', run.now()));
+    return isStopped;
   }
 
   /** Suspends the execution: the open step needs only decisions, time or a retry. */
@@ -188,10 +193,22 @@ export class AgentRun {
     const { run } = this;
     if (!this.isInStep) {
       this.isInStep = true;
-      run.work.begin(run.now());
-      run.arm();
+      run.workSince = run.now();
+      this.setDeadline();
     }
     return nextAction(run.state);
+  }
+
+  /** Sets the deadline of the step that begins. */
+  private setDeadline(): void {
+    const { run, loop } = this;
+    const deadline = loop.hooks.hasDeadlines && loop.hooks.stepDeadline(run.hooks.context);
+    if (deadline) run.signals.arm(deadline, loop.clock);
+  }
+
+  /** The number of stop signals. */
+  private get signalCount(): number {
+    return this.run.state.execution?.continuation.signals.length ?? 0;
   }
 
   /**
@@ -203,7 +220,7 @@ export class AgentRun {
     switch (action.type) {
       case 'beginStep':
         if (this.hasPreparations) return this.prepareStep();
-        this.beginStep(run.work.since);
+        this.beginStep(run.workSince);
         return true;
       case 'infer':
         return run.mayBegin() ? infer(run) : true;
@@ -220,24 +237,21 @@ export class AgentRun {
   private get hasPreparations(): boolean {
     const { run, loop } = this;
     const { hooks } = loop;
-    return (
-      hooks.hasLimits ||
-      hooks.has('beforeStep') ||
-      (run.checkpointer.isEnabled && run.checkpointer.hasUnsavedStep(run.state))
-    );
+    return hooks.hasLimits || hooks.has('beforeStep') || run.checkpointer.hasUnsavedStep;
   }
 
   /** Checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped. */
   private async prepareStep(): Promise<void> {
     const { run } = this;
-    if (run.checkpointer.hasUnsavedStep(run.state)) await run.checkpointer.save(run, 'step');
+    if (run.checkpointer.hasUnsavedStep) await run.checkpointer.save('step');
     if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return;
-    const { signalCount } = run;
-    const limitsChecked = run.enforceLimits();
+    const { signalCount } = this;
+    const limitsChecked = run.hooks.enforceLimits();
     const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
-    if (!run.isAbandoned()) await this.callHooks('beforeStep');
+    if (!run.signals.isAbandoned()) await run.hooks.callAll('beforeStep');
     // A limit may have raised its signal in the step before; that signal counts as well.
-    if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
+    if (isStopped || this.signalCount > signalCount)
+      run.change(run.state.withoutContinuationRequested(run.now()));
     if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
   }
 
@@ -264,23 +278,23 @@ export class AgentRun {
   /** Calls AfterStep hooks, the last part of a step. */
   private async completeStep(): Promise<false> {
     const { run } = this;
-    await run.checkpointer.save(run, 'outcome');
-    run.recordCancel();
-    await this.callHooks('afterStep');
+    await run.checkpointer.save('outcome');
+    this.recordCancel();
+    await run.hooks.callAll('afterStep');
     return false;
   }
 
   /** True when the open step must be closed. False while the execution waits, and when the run hands it over. */
   private mustCloseStep(isStuck: boolean): boolean {
     const { run } = this;
-    if (run.state.currentStep === undefined || run.isHandedOver()) return false;
+    if (run.state.currentStep === undefined || run.signals.isHandedOver()) return false;
     return isStuck || nextAction(run.state).type !== 'wait';
   }
 
   private closeStep(): void {
     const { run } = this;
     const at = run.now();
-    const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.work.count(at)];
+    const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.countSeconds(at)];
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at });
     this.isInStep = false;
   }
@@ -295,48 +309,9 @@ export class AgentRun {
     return this.toolRound([]).closeInterrupted(executions.filter(isWaitingInside));
   }
 
-  // Hooks and time
-
-  /** Calls the hooks of a point. A hook that throws does not prevent the next one. */
-  private async callEach(point: StatePoint): Promise<void> {
-    for (const hook of this.loop.hooks.at(point)) {
-      if (this.run.isAbandoned()) return;
-      try {
-        const state = await this.run.callHook(hook, point, this.run.state);
-        if (state) this.run.changeByHook(state);
-      } catch (error) {
-        await this.run.recordThrown(error);
-      }
-    }
-  }
-
-  /** Calls the hooks of a point in order. Returns a promise only when one of them does. */
-  private callHooks(point: StatePoint, from = 0): Promise<void> | undefined {
-    const hooks = this.loop.hooks.at(point);
-    for (let index = from; index < hooks.length; index++) {
-      const result = this.run.callHook(hooks[index] as Hook, point, this.run.state);
-      if (result instanceof Promise) return this.callRest(point, index, result);
-      const asked = result && this.acceptState(point, result);
-      if (asked) return asked.then(() => this.callHooks(point, index + 1));
-    }
-    return undefined;
-  }
-
-  private async callRest(
-    point: StatePoint,
-    index: number,
-    result: Promise<AgentState | undefined>,
-  ): Promise<void> {
-    const state = await result;
-    const asked = state && this.acceptState(point, state);
-    if (asked) await asked;
-    return this.run.isAbandoned() ? undefined : this.callHooks(point, index + 1);
-  }
-
-  private acceptState(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
-    if (point === 'beforeStep') return this.run.changeBeforeCall(state);
-    this.run.changeByHook(state);
-    return undefined;
+  /** Records a cancel, so that hooks see it. */
+  private recordCancel(): void {
+    if (abortKind(this.run.signals.runSignal) === 'cancel') this.run.checkAbort();
   }
 }
 

@@ -6,12 +6,12 @@ import type { RunSignals } from '../stopping/run-signals.ts';
 interface CheckpointedRun {
   readonly state: AgentState;
   readonly signals: RunSignals;
-  isAbandoned(): boolean;
-  changeFrom(base: AgentState, changed: AgentState): void;
+  changeByHook(changed: AgentState, base: AgentState): void;
 }
 
 /** Saves the states of one run, one save at a time. */
 export class Checkpointer {
+  private readonly run: CheckpointedRun;
   private readonly checkpoint: Checkpoint | undefined;
   /** The state as it was saved last, or as it was passed to the run. */
   private saved: AgentState;
@@ -20,8 +20,9 @@ export class Checkpointer {
   /** The error of a failed checkpoint: nothing more is saved, and the run ends with this error. */
   failure: { readonly error: unknown } | undefined;
 
-  constructor(state: AgentState, checkpoint: Checkpoint | undefined) {
-    this.saved = state;
+  constructor(run: CheckpointedRun, checkpoint: Checkpoint | undefined) {
+    this.run = run;
+    this.saved = run.state;
     this.checkpoint = checkpoint;
   }
 
@@ -30,46 +31,46 @@ export class Checkpointer {
     return this.checkpoint !== undefined;
   }
 
-  /** True when this state was saved and has not changed since. */
-  isSaved(state: AgentState): boolean {
-    return this.isEnabled && state === this.saved;
+  /** True when the state was saved and has not changed since. */
+  get isSaved(): boolean {
+    return this.isEnabled && this.run.state === this.saved;
   }
 
   /** True when a step was closed after the last save. */
-  hasUnsavedStep({ stepExecutions }: AgentState): boolean {
-    return !stepExecutions.isEmpty && stepExecutions !== this.saved.execution?.stepExecutions;
+  get hasUnsavedStep(): boolean {
+    const { stepExecutions } = this.run.state;
+    return (
+      this.isEnabled && !stepExecutions.isEmpty && stepExecutions !== this.saved.execution?.stepExecutions
+    );
   }
 
   /**
-   * Saves the state of a run. Returns a promise only when there is something to save. The saves of a run follow one
-   * another; callers that wait during a save share the next one.
+   * Saves the state of the run. Returns a promise only when there is something to save. The saves follow one another;
+   * callers that wait during a save share the next one.
    */
-  save(run: CheckpointedRun, point: CheckpointPoint): Promise<void> | undefined {
-    const { checkpoint } = this;
-    if (checkpoint === undefined || run.isAbandoned()) return undefined;
+  save(point: CheckpointPoint): Promise<void> | undefined {
+    const { checkpoint, run } = this;
+    if (checkpoint === undefined || run.signals.isAbandoned()) return undefined;
     if (this.pendingSave) {
       return (this.queuedSave ??= this.pendingSave.then(() => {
         this.queuedSave = undefined;
-        return this.save(run, point);
+        return this.save(point);
       }));
     }
     if (run.state === this.saved) return undefined;
-    this.pendingSave = this.saveWith(checkpoint, run, point).finally(() => {
+    this.pendingSave = this.saveWith(checkpoint, point).finally(() => {
       this.pendingSave = undefined;
     });
     return this.pendingSave;
   }
 
-  private async saveWith(
-    checkpoint: Checkpoint,
-    run: CheckpointedRun,
-    point: CheckpointPoint,
-  ): Promise<void> {
+  private async saveWith(checkpoint: Checkpoint, point: CheckpointPoint): Promise<void> {
+    const { run } = this;
     const base = run.state;
     try {
       const state = await checkpoint.save(base, point);
       const hasGoneOn = run.state !== base; // a tool reported progress or usage, which is not saved yet
-      if (state !== base) run.changeFrom(base, state);
+      if (state !== base) run.changeByHook(state, base);
       this.saved = hasGoneOn ? state : run.state;
     } catch (error) {
       this.failure = { error };
@@ -78,10 +79,10 @@ export class Checkpointer {
   }
 
   /** True when a tool with effects may run. When it may not, the run is lost. */
-  async mayAct(run: CheckpointedRun): Promise<boolean> {
+  async mayAct(): Promise<boolean> {
     const may = this.checkpoint?.mayAct?.() ?? true;
     if (await may) return true;
-    run.signals.abandon();
+    this.run.signals.abandon();
     return false;
   }
 }

@@ -1,3 +1,4 @@
+import { pause, type Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
@@ -12,18 +13,42 @@ import { InferenceResponse, isUnfinished } from '../../state/inference/inference
 import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
-import type { RunState } from './run-state.ts';
-import { nextAction } from '../steps/stepper.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
+import type { EventBody } from '../steps/events.ts';
+import { nextAction, type StepperOutcome } from '../steps/stepper.ts';
+import type { AbortKind } from '../stopping/abort.ts';
+import type { RunSignals } from '../stopping/run-signals.ts';
+import type { Checkpointer } from './checkpointer.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
+import type { RunHooks } from './run-hooks.ts';
+
+/** What the inference of a step needs from its run. */
+export interface InferenceRun {
+  readonly loop: LoopParts;
+  readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;
+  readonly state: AgentState;
+  /** The step that this run began last, as it began: the limits were checked for its first call. */
+  readonly begunStep: AgentStep | undefined;
+  readonly signals: RunSignals;
+  readonly hooks: RunHooks;
+  readonly checkpointer: Checkpointer;
+  now(): Instant;
+  advance(outcome: StepperOutcome): void;
+  emit(happening: EventBody): void;
+  checkAbort(): AbortKind | undefined;
+  mayBegin(): boolean;
+}
 
 /**
  * Performs the inference of a step, with the hooks around it. Records no response when the run was stopped before the
  * call, or aborted before a response that is worth keeping.
  * @throws the error of the driver or a hook; HoldfastError `DRIVER_FAILED`, `INFERENCE_INVALID`.
  */
-export async function infer(run: RunState): Promise<void> {
+export async function infer(run: InferenceRun): Promise<void> {
   const { loop } = run;
   const isFirstCall = run.state.currentStep === run.begunStep;
-  if (!isFirstCall && (await run.enforceLimits())) return; // failed calls are billed too
+  if (!isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
   let request = requestOf(run, fallback);
   if (loop.hooks.has('beforeInference')) {
@@ -31,19 +56,20 @@ export async function infer(run: RunState): Promise<void> {
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   keepRequest(run, request);
-  if (loop.hooks.checksRequests) loop.hooks.checkRequest(request, run.context);
+  if (loop.hooks.checksRequests) loop.hooks.checkRequest(request, run.hooks.context);
   const stepId = run.state.currentStep?.id as StepId;
-  if (run.listeners.length > 0) announceStart(run, stepId, request);
-  const { signal } = run;
+  const { listeners, awaitReader, runContext } = run.given;
+  if (listeners.length > 0) announceStart(run, stepId, request);
+  const signal = run.signals.current;
   const call = { isOpen: true };
-  const onDelta = run.listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
+  const onDelta = listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
   let response: InferenceResponse | undefined;
   try {
     const given = loop.driver.infer(request, {
       signal,
       onDelta,
-      awaitReader: run.awaitReader,
-      run: { state: run.state, runContext: run.runContext },
+      awaitReader,
+      run: { state: run.state, runContext },
     });
     response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));
     requireFinished(response);
@@ -71,7 +97,7 @@ function requireFinished(response: InferenceResponse): void {
   });
 }
 
-function requestOf({ loop, state }: RunState, fallback: LlmConfig | undefined): InferenceRequest {
+function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefined): InferenceRequest {
   return {
     messages: state.currentStep?.input ?? state.messages,
     systemPrompt: state.systemPrompt,
@@ -83,7 +109,7 @@ function requestOf({ loop, state }: RunState, fallback: LlmConfig | undefined): 
 }
 
 /** Records the effective request in the step, unless it equals the settings of the state, which is the usual case. */
-function keepRequest(run: RunState, { llmConfig, toolChoice }: InferenceRequest): void {
+function keepRequest(run: InferenceRun, { llmConfig, toolChoice }: InferenceRequest): void {
   const { state, loop } = run;
   const { execution, currentStep } = state;
   const named = llmConfig?.model;
@@ -94,7 +120,7 @@ function keepRequest(run: RunState, { llmConfig, toolChoice }: InferenceRequest)
 }
 
 function announceStart(
-  run: RunState,
+  run: InferenceRun,
   stepId: StepId,
   { messages, llmConfig, toolChoice }: InferenceRequest,
 ): void {
@@ -104,14 +130,12 @@ function announceStart(
 }
 
 /** The request after the hooks, with repaired messages. Changed messages become the input of the step. */
-async function requestAfterHooks(run: RunState, original: InferenceRequest): Promise<InferenceRequest> {
-  let request = original;
-  for (const hook of run.loop.hooks.at('beforeInference')) {
-    if (run.isAbandoned()) break;
-    const change = await run.callHook(hook, 'beforeInference', request);
-    if (change?.state) await run.changeBeforeCall(change.state);
-    request = change?.request ?? request;
-  }
+async function requestAfterHooks(run: InferenceRun, original: InferenceRequest): Promise<InferenceRequest> {
+  const request = await run.hooks.pass(
+    'beforeInference',
+    original,
+    (known, change) => change?.request ?? known,
+  );
   if (request.messages === original.messages) return request;
   const input = repairedMessages(request.messages, original.messages);
   run.advance({ type: 'inputChanged', input, at: run.now() });
@@ -119,19 +143,17 @@ async function requestAfterHooks(run: RunState, original: InferenceRequest): Pro
 }
 
 /** Calls AfterInference hooks. The response is recorded even when a hook throws, because it was paid for. */
-async function responseAfterHooks(run: RunState, answer: InferenceResponse): Promise<InferenceResponse> {
-  let response = answer;
+async function responseAfterHooks(run: InferenceRun, given: InferenceResponse): Promise<InferenceResponse> {
+  let response = given;
   try {
-    for (const hook of run.loop.hooks.at('afterInference')) {
-      if (run.isAbandoned()) break;
-      const change = await run.callHook(hook, 'afterInference', response);
-      if (change?.state) run.changeByHook(change.state);
-      response = change?.response ?? response;
-    }
+    return await run.hooks.pass(
+      'afterInference',
+      given,
+      (known, change) => (response = change?.response ?? known),
+    );
   } finally {
     recordResponse(run, response);
   }
-  return response;
 }
 
 /**
@@ -140,13 +162,15 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
  * the response that had arrived.
  */
 function abortedResponse(
-  run: RunState,
+  run: InferenceRun,
   error: unknown,
   request: CalledRequest,
 ): InferenceResponse | undefined {
   const partial = partialResponseOf(error);
   if (run.checkAbort() !== undefined)
-    return run.isHandedOver() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
+    return run.signals.isHandedOver()
+      ? undefined
+      : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
   if (recordFailure(run, { thrown: error, partial }, request)) return undefined;
   if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
   throw error;
@@ -164,7 +188,7 @@ interface BrokenCall {
 }
 
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
-function recordFailure(run: RunState, failed: BrokenCall, request: CalledRequest): boolean {
+function recordFailure(run: InferenceRun, failed: BrokenCall, request: CalledRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
   const { thrown } = failed;
@@ -182,7 +206,7 @@ function recordFailure(run: RunState, failed: BrokenCall, request: CalledRequest
 
 /** The usage that is billed for a failed call, as far as it is known, with its cost. */
 function failedUsage(
-  { loop }: RunState,
+  { loop }: InferenceRun,
   { thrown, partial }: BrokenCall,
   llmConfig: LlmConfig | undefined,
 ): Usage {
@@ -191,17 +215,34 @@ function failedUsage(
   return cost ? pricedUsage(response, cost.prices, cost.modelIdOf?.(llmConfig)) : response.usage;
 }
 
-function recordResponse(run: RunState, response: InferenceResponse): void {
+function recordResponse(run: InferenceRun, response: InferenceResponse): void {
   run.advance({ type: 'inferred', response, at: run.now() });
 }
 
 /** Passes the pieces of a response to the listeners until the call settles. */
 function reporterOf(
-  run: RunState,
+  run: InferenceRun,
   stepId: StepId,
   call: { readonly isOpen: boolean },
 ): (delta: InferenceDelta) => void {
   return (delta) => {
-    if (call.isOpen && !run.isAbandoned()) run.emit({ type: 'inference-delta', stepId, delta });
+    if (call.isOpen && !run.signals.isAbandoned()) run.emit({ type: 'inference-delta', stepId, delta });
   };
+}
+
+/**
+ * Waits in the process until the loop repeats a failed call of the model, when the pause is short. Returns false when
+ * the step waits for something else or for longer; the execution is then suspended.
+ */
+export async function waitForRetry(run: InferenceRun): Promise<boolean> {
+  const { clock, retry } = run.loop;
+  const retryAt = run.state.currentStep?.pendingRetry?.retryAt;
+  if (retryAt === undefined) return false;
+  const delay = retryAt - run.now();
+  if (delay > retry.maxPause) return false;
+  await run.checkpointer.save('inference'); // the failed call counts, also after a crash
+  const isDue = delay <= 0 || (await pause(clock, delay, run.signals.current));
+  if (isDue) run.advance({ type: 'inferenceRetried', at: run.now() });
+  else run.checkAbort();
+  return true;
 }

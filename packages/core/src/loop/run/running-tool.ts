@@ -7,11 +7,11 @@ import { Usage, type CallUsage } from '../../state/inference/usage.ts';
 import type { Waiting } from '../../state/values/waiting.ts';
 import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../steps/checkpoint.ts';
-import { announceTo, type AgentEvent, type EventBody, type EventSession } from '../steps/events.ts';
-import type { ParentRun } from './parent-run.ts';
-import type { RunState } from './run-state.ts';
+import { announceTo, type AgentEvent, type EventBody } from '../steps/events.ts';
+import type { RunParts } from './loop-parts.ts';
 import { stepAtWork } from '../steps/stepper.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
+import type { ToolRun } from './tool-run.ts';
 
 /** A symbol and not a name, so that a tool does not see the member and cannot imitate it. */
 const SELF = Symbol('RunningTool');
@@ -36,10 +36,10 @@ export class RunningTool implements ToolContext {
   readonly progress: JsonValue | undefined;
   /** Copies of the context have this member too. */
   readonly [SELF]: RunningTool = this;
-  readonly #run: RunState;
+  readonly #run: ToolRun;
   #hasEnded = false;
 
-  constructor(run: RunState, { id, call, attempt, progress }: ToolExecution, signal: AbortSignal) {
+  constructor(run: ToolRun, { id, call, attempt, progress }: ToolExecution, signal: AbortSignal) {
     this.#run = run;
     this.toolCallId = call.toolCallId;
     this.idempotencyKey = id;
@@ -48,12 +48,7 @@ export class RunningTool implements ToolContext {
     this.signal = signal;
     this.state = run.state;
     this.clock = run.loop.clock;
-    this.runContext = run.runContext;
-  }
-
-  /** The run's `onExhausted`, which a subagent's run adopts. */
-  get onExhausted(): 'suspend' | 'fail' | undefined {
-    return this.#run.loop.retry.onExhausted;
+    this.runContext = run.given.runContext;
   }
 
   /** Marks the attempt as completed. */
@@ -73,20 +68,21 @@ export class RunningTool implements ToolContext {
   };
 
   readonly remaining = (): ExecutionBudget => {
-    const { state, loop, workedSeconds, parent } = this.#run;
+    const { state, loop, workedSeconds, given } = this.#run;
     const { usage, stepCount: steps } = state;
     const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
     const budgetLeft = loop.budget.remaining(spent);
-    return parent ? budgetLeft.cappedBy(parent.remaining().remaining({ steps })) : budgetLeft;
+    const inParent = given.parent?.remaining().remaining({ steps });
+    return inParent ? budgetLeft.cappedBy(inParent) : budgetLeft;
   };
 
   readonly emit = (event: AgentEvent): void => {
-    if (!this.#hasEnded && !this.#run.isAbandoned()) announceTo(this.#run.listeners, event);
+    if (this.#isOpen) announceTo(this.#run.given.listeners, event);
   };
 
   /** Aborts when the run is aborted, also by a yield, and at the step deadline. */
   get runSignal(): AbortSignal {
-    return this.#run.signal;
+    return this.#run.signals.current;
   }
 
   /** Lets the call wait for its answer. The wait survives the end of the process. */
@@ -105,23 +101,14 @@ export class RunningTool implements ToolContext {
 
   // For subagents
 
-  get parent(): ParentRun | undefined {
-    return this.#run.parent;
+  /** The parent, session and reader of the run, which a subagent's run adopts. */
+  get given(): Pick<RunParts, 'listeners' | 'parent' | 'session' | 'awaitReader'> {
+    return this.#run.given;
   }
 
-  /** Returns the session of the run, for the events of a subagent. */
-  get session(): (() => EventSession) | undefined {
-    return this.#run.session;
-  }
-
-  /** Returns a promise while the reader of the run's events is behind. */
-  get awaitReader(): (() => Promise<void> | undefined) | undefined {
-    return this.#run.awaitReader;
-  }
-
-  /** True when the run has listeners. */
-  get hasListeners(): boolean {
-    return this.#run.listeners.length > 0;
+  /** The run's `onExhausted`, which a subagent's run adopts. */
+  get onExhausted(): 'suspend' | 'fail' | undefined {
+    return this.#run.loop.retry.onExhausted;
   }
 
   /** Records progress, usage and waiting entries as one change: a stored state has all of them or none. */
@@ -137,36 +124,40 @@ export class RunningTool implements ToolContext {
    * with it.
    */
   checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
-    const run = this.#run;
-    if (!run.checkpointer.isEnabled) return undefined;
+    const { checkpointer } = this.#run;
+    if (!checkpointer.isEnabled) return undefined;
     return {
       save: async (state, point) => {
         save(state);
-        await run.checkpointer.save(run, point);
-        if (this.#hasEnded || run.isAbandoned())
-          throw (run.checkpointer.failure?.error ?? new RunAbort('lost')) as Error;
+        await checkpointer.save(point);
+        if (!this.#isOpen) throw (checkpointer.failure?.error ?? new RunAbort('lost')) as Error;
         return state;
       },
-      mayAct: () => run.checkpointer.mayAct(run),
+      mayAct: () => checkpointer.mayAct(),
     };
   }
 
   /** Announces an event with the current state of the run. */
   announce(happening: EventBody): void {
-    if (!this.#hasEnded && !this.#run.isAbandoned()) this.#run.emit(happening);
+    if (this.#isOpen) this.#run.emit(happening);
+  }
+
+  /** True while the attempt runs, and no other worker has the execution. */
+  get #isOpen(): boolean {
+    return !this.#hasEnded && !this.#run.signals.isAbandoned();
   }
 
   /** Changes the execution of the call, and returns it; `undefined` when nothing changes. */
   #change(change: (execution: ToolExecution) => ToolExecution): ToolExecution | undefined {
     const run = this.#run;
-    if (this.#hasEnded || run.isAbandoned()) return undefined;
+    if (!this.#isOpen) return undefined;
     const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
     // After a hook ended the execution, a running call counts as interrupted until it completes.
     const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';
     if (execution === undefined || !(execution.isRunning || isLate)) return undefined;
     const toolExecution = change(execution);
     if (toolExecution === execution) return undefined;
-    run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+    run.record([toolExecution], run.now());
     return toolExecution;
   }
 }

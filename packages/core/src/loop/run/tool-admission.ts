@@ -5,21 +5,19 @@ import { ToolExecutionId } from '../../state/values/ids.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/tools/tool-execution.ts';
-import { interruptedOutcome, type ToolBlock } from '../../state/tools/tool-outcome.ts';
-import type { RunState } from './run-state.ts';
+import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
 import { canRunTools, stepAtWork } from '../steps/stepper.ts';
+import { failedOutcome } from '../tools/call-outcome.ts';
 import type { Tool } from '../tools/tool-types.ts';
 import {
-  after,
   CHECK_SECONDS,
   checkArguments,
   checkTooSlow,
-  withArgumentsToApprove,
   withinSeconds,
   type CheckedArguments,
   type CheckedCall,
 } from '../tools/tool-arguments.ts';
-import { failedOutcome } from './tool-runner.ts';
+import type { ToolRun } from './tool-run.ts';
 
 /**
  * The decision on a call: it starts with its checked arguments, a person must approve it, or it ends with an outcome.
@@ -30,6 +28,9 @@ export type Admission =
   | { readonly type: 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
+
+/** A call that starts, and the value that its tool receives. */
+export type StartedCall = Pick<CheckedCall, 'execution' | 'args'>;
 
 /** The error of a hook that threw after another hook had blocked the call. */
 interface Thrown {
@@ -49,50 +50,18 @@ const NOTHING: readonly never[] = Object.freeze([]);
  * Admits a call that the model requested: calls the hooks, checks the arguments, and asks the approval rule of the tool.
  * @throws the error of a hook; AgentStop.
  */
-export function admit(run: RunState, call: ToolCallPart): Admission | Promise<Admission> {
+export function admit(run: ToolRun, call: ToolCallPart): Admission | Promise<Admission> {
   return run.loop.hooks.has('beforeToolUse')
     ? runHooks(run, call)
     : admitChecked(run, executionOfCall(run, call));
 }
 
-/**
- * Admits another start of a call in doubt: its arguments are checked and its rule is asked as at the first start.
- * @throws AgentStop.
- */
-export function admitAgain(run: RunState, inDoubt: ToolExecution): Admission | Promise<Admission> {
-  return after(admitChecked(run, inDoubt), (admission) => {
-    if (admission?.type === 'start')
-      return { ...admission, execution: admission.execution.withNextAttempt(run.now()) };
-    return admission?.type === 'end' ? endInterrupted(run, inDoubt, admission.execution.error) : admission;
-  });
-}
-
-/** Requests an approval of another start of a call in doubt, with the arguments that its tool would receive. */
-export async function admitByPerson(run: RunState, inDoubt: ToolExecution): Promise<Admission> {
-  const tool = run.loop.tools.get(inDoubt.name);
-  if (tool === undefined) return { type: 'requestApproval', execution: inDoubt };
-  const checked = await checkInTime(run, tool, inDoubt, withArgumentsToApprove);
-  if (!run.mayBegin()) return undefined;
-  if ('error' in checked) return endInterrupted(run, inDoubt, checked.error);
-  return { type: 'requestApproval', execution: checked.execution };
-}
-
-/** Asks the approval rule about another attempt of a call whose attempt failed. @throws AgentStop. */
-export function admitRetry(
-  run: RunState,
-  execution: ToolExecution,
-  args: unknown,
-): Admission | Promise<Admission> {
-  const tool = run.loop.tools.get(execution.name);
-  return tool && admitJudged(run, tool, execution, { type: 'start', execution, args });
-}
-
 /** True when work may start in the current step. */
-export function mayStart(run: RunState): boolean {
+export function mayStart(run: ToolRun): boolean {
   return run.mayBegin() && canRunTools(run.state);
 }
 
-async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admission> {
+async function runHooks(run: ToolRun, requested: ToolCallPart): Promise<Admission> {
   const { call, blockedBy, thrown } = await verdictOf(run, requested);
   if (blockedBy.length > 0) {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, blockedBy));
@@ -104,17 +73,15 @@ async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admissi
 }
 
 /** Calls the hooks in order, until one throws or the run is stopped. */
-async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdict> {
+async function verdictOf(run: ToolRun, requested: ToolCallPart): Promise<Verdict> {
   const { hooks } = run.loop;
   // The approved call is the one that runs: a hook may block it, but not change it. Providers run their own calls.
   const isFixedCall = executionOfCall(run, requested).isApproved || needsProviderApproval(requested);
   let verdict: Verdict = { call: requested, blockedBy: NOTHING };
   for (const hook of hooks.at('beforeToolUse')) {
     const { call, blockedBy } = verdict;
-    const context = { ...run.context, blockedBy };
     try {
-      const change = await run.callHook(hook, 'beforeToolUse', call, context);
-      if (change?.state) run.changeFrom(context.state, change.state);
+      const change = await run.hooks.change(hook, 'beforeToolUse', call, { blockedBy });
       const isFixed = isFixedCall || blockedBy.length > 0;
       verdict = {
         call: (isFixed ? undefined : change?.call) ?? call,
@@ -137,19 +104,22 @@ function withBlock(
   return Object.freeze([...blockedBy, Object.freeze({ hook, reason })]);
 }
 
-/** Checks the arguments, and admits the call with the checked value. */
-function admitChecked(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
+/** Checks the arguments, and admits the call with the checked value. @throws AgentStop. */
+export function admitChecked(run: ToolRun, execution: ToolExecution): Admission | Promise<Admission> {
   if (needsProviderApproval(execution.call)) return Promise.resolve(approvalForProvider(run, execution));
   const tool = run.loop.tools.get(execution.name);
   if (tool === undefined) return { type: 'start', execution, args: undefined }; // it fails as unknown
   const checked = checkInTime(run, tool, execution, checkArguments);
-  if (!(checked instanceof Promise)) return admitJudged(run, tool, execution, checked);
-  return checked.then((found) => (mayStart(run) ? admitJudged(run, tool, execution, found) : undefined));
+  if (!(checked instanceof Promise)) return admitByRule(run, tool, execution, checked);
+  return checked.then((found) => (mayStart(run) ? admitByRule(run, tool, execution, found) : undefined));
 }
 
-/** Admits a call by the approval rule of its tool. The rule judges the value that the tool then receives. */
-function admitJudged(
-  run: RunState,
+/**
+ * Admits a call by the approval rule of its tool. The rule judges the value that the tool then receives.
+ * @throws AgentStop.
+ */
+export function admitByRule(
+  run: ToolRun,
   tool: Tool,
   requested: ToolExecution,
   checked: CheckedArguments,
@@ -160,8 +130,8 @@ function admitJudged(
 }
 
 /** Returns the result of a check in time, or its error. @throws AgentStop. */
-function checkInTime(
-  run: RunState,
+export function checkInTime(
+  run: ToolRun,
   tool: Tool,
   execution: ToolExecution,
   check: typeof checkArguments,
@@ -181,17 +151,18 @@ function errorOfCheck(error: unknown): CheckedArguments {
 }
 
 /** The decision on a call that the provider runs after an approval. The approval itself is the result of the call. */
-function approvalForProvider(run: RunState, execution: ToolExecution): Admission {
+function approvalForProvider(run: ToolRun, execution: ToolExecution): Admission {
   if (!execution.isApproved) return { type: 'requestApproval', execution };
   const outcome = { type: 'succeeded', value: { approved: true } } as const;
   return { type: 'end', execution: execution.withOutcome(outcome, run.now()) };
 }
 
-async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: CheckedCall): Promise<Admission> {
+async function requestApprovalIfNeeded(run: ToolRun, tool: Tool, start: CheckedCall): Promise<Admission> {
   const { execution, args } = start;
-  const { signal, state, loop, runContext } = run;
+  const { signals, state, loop, given } = run;
   const { toolCallId } = execution.call;
-  const context = { toolCallId, state, signal, clock: loop.clock, runContext };
+  const { runContext } = given;
+  const context = { toolCallId, state, signal: signals.current, clock: loop.clock, runContext };
   const ask = async (): Promise<unknown> => tool.needsApproval?.(structuredClone(args), context);
   try {
     const answer = await inTime(run, tool, ask(), () => 'no answer');
@@ -203,26 +174,20 @@ async function requestApprovalIfNeeded(run: RunState, tool: Tool, start: Checked
 }
 
 /** Waits for a check of a call: until the run is aborted, or the time of the tool has passed. */
-function inTime<T>(run: RunState, tool: Tool, pending: Promise<T>, onTimeout: () => T): Promise<T> {
+function inTime<T>(run: ToolRun, tool: Tool, pending: Promise<T>, onTimeout: () => T): Promise<T> {
   const seconds = tool.timeoutSeconds ?? (tool.needsApproval ? CHECK_SECONDS : undefined);
-  return withinSeconds(pending, { seconds, clock: run.loop.clock, signal: run.signal, onTimeout });
-}
-
-/** Ends a call in doubt that must not start again. */
-function endInterrupted(run: RunState, inDoubt: ToolExecution, cause: unknown): Admission {
-  const outcome = interruptedOutcome(inDoubt, cause);
-  return { type: 'end', execution: inDoubt.withCheckedOutcome(outcome, run.now()) };
+  return withinSeconds(pending, { seconds, clock: run.loop.clock, signal: run.signals.current, onTimeout });
 }
 
 /** @throws AgentStop */
-function endFailed(run: RunState, execution: ToolExecution, error: unknown): Admission {
+function endFailed(run: ToolRun, execution: ToolExecution, error: unknown): Admission {
   if (isAgentStop(error)) throw error;
   const outcome = failedOutcome(execution.name, error, run.loop.maxResultLength);
   return { type: 'end', execution: execution.withCheckedOutcome(outcome, run.now()) };
 }
 
 /** The execution of an approved call, or a new execution. */
-function executionOfCall({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
+function executionOfCall({ state, loop }: ToolRun, call: ToolCallPart): ToolExecution {
   const known = stepAtWork(state)?.executionOf(call.toolCallId);
   return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));
 }

@@ -1,98 +1,215 @@
-import { pause } from '../../clock.ts';
-import { toErrorRecord } from '../../state/values/error-record.ts';
-import { isAgentStop } from '../../state/execution/continuation.ts';
-import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import { backoff } from '../../backoff.ts';
+import { callAfter, pause } from '../../clock.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import { isAgentStop, type StopSignal } from '../../state/execution/continuation.ts';
+import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { executionWithId } from '../../state/tools/tool-executions.ts';
-import { RunningTool } from './running-tool.ts';
-import type { RunState } from './run-state.ts';
+import { interruptedOutcome, type ToolOutcome } from '../../state/tools/tool-outcome.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
 import { canRunTools, stepAtWork } from '../steps/stepper.ts';
-import { admitRetry, type Admission } from './tool-admission.ts';
+import { abortKind, CallSuspended, canAbort, eitherSignal, unlessAborted } from '../stopping/abort.ts';
+import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
+import {
+  failedOutcome,
+  notCalledOutcome,
+  outcomeOfReturned,
+  stoppedOutcome,
+  toolNotFound,
+} from '../tools/call-outcome.ts';
 import { argumentsOfAttempt } from '../tools/tool-arguments.ts';
-import { runAttempt, type AttemptResult } from './tool-runner.ts';
+import { isPause } from '../tools/tool-checks.ts';
+import type { ToolContext } from '../tools/tool-context.ts';
+import type { Tool, ToolRetry } from '../tools/tool-types.ts';
+import { RunningTool } from './running-tool.ts';
+import { admitByRule, type Admission, type StartedCall } from './tool-admission.ts';
+import type { ToolRun } from './tool-run.ts';
 
-/** True when a second run of the tool could do harm, or when its outcome must be saved at once. */
-export function toolHasEffect({ loop }: RunState, { name }: ToolExecution): boolean {
-  return loop.tools.get(name)?.effect !== 'readOnly';
+/** The end of an attempt, or of all attempts at a call. */
+export interface CallEnd {
+  /** Checked and frozen. */
+  readonly outcome: ToolOutcome;
+  /** The stop signal of the tool, when it threw `AgentStop`. */
+  readonly stop?: StopSignal;
+  /** Seconds until the next attempt, when the tool threw and its `retry` allows another attempt. */
+  readonly retryAfterSeconds?: number;
 }
 
-/** True when another process can continue the call from its progress. */
-export function isResumable({ loop }: RunState, { name }: ToolExecution): boolean {
-  return loop.tools.get(name)?.isResumable ?? false;
-}
-
-/** The current version of the execution: its tool may have reported progress or usage. */
-function latestExecution({ state }: RunState, { id }: ToolExecution): ToolExecution {
-  return executionWithId(stepAtWork(state)?.toolExecutions ?? [], id) as ToolExecution;
+/** One attempt at a call. */
+interface Attempt {
+  readonly tool: Tool | undefined;
+  readonly execution: ToolExecution;
+  readonly args: unknown;
+  readonly context: RunningTool;
+  /** True while `execute` of the tool runs. */
+  isExecuting: boolean;
 }
 
 /**
- * Runs the attempts of a call until its outcome is final. An error always becomes an outcome. Returns `undefined` when
- * the call stays open for another process.
+ * Runs the attempts at a started call until its outcome is final. An error always becomes an outcome. Returns
+ * `undefined` when the call stays open for another process.
  */
-export async function runWithRetries(
-  run: RunState,
-  first: ToolExecution,
-  args: unknown,
+export async function runAttempts(
+  run: ToolRun,
+  { execution: first, args }: StartedCall,
   toolSignal: AbortSignal,
-): Promise<AttemptResult | undefined> {
-  let context: RunningTool | undefined;
+): Promise<CallEnd | undefined> {
+  const tool = run.loop.tools.get(first.name);
+  const signal = tool?.isResumable ? run.signals.current : toolSignal;
+  const asksFirst = run.checkpointer.isEnabled && tool?.effect !== 'readOnly';
+  let execution = first;
   try {
-    const signal = isResumable(run, first) ? run.signal : toolSignal;
-    let execution = first;
     for (;;) {
-      if (
-        run.checkpointer.isEnabled &&
-        toolHasEffect(run, execution) &&
-        !(await run.checkpointer.mayAct(run))
-      )
-        return undefined;
-      context = new RunningTool(run, execution, signal);
-      const given = argumentsOfAttempt(run.loop.tools.get(execution.name), execution, args);
-      const result = await runAttempt(execution, given, context, run.loop);
-      context.end();
-      const seconds = result?.retryAfterSeconds;
-      if (result === undefined || seconds === undefined) return result;
-      if (!(await waitForRetry(seconds, run, toolSignal))) return result;
-      const next = await nextAttempt(run, latestExecution(run, execution), args, result);
-      if (next === undefined || 'outcome' in next) return next;
-      execution = next.execution;
+      if (asksFirst && !(await run.checkpointer.mayAct())) return undefined;
+      const given = argumentsOfAttempt(tool, execution, args);
+      const context = new RunningTool(run, execution, signal);
+      const end = await runAttempt(run, { tool, execution, args: given, context, isExecuting: false });
+      const seconds = end?.retryAfterSeconds;
+      if (end === undefined || tool === undefined || seconds === undefined) return end;
+      const isDue = canRunTools(run.state) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
+      if (!isDue || !canRunTools(run.state)) return end;
+      const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
+      if (!(next instanceof ToolExecution)) return next;
+      execution = next;
     }
   } catch (error) {
-    context?.end();
     return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
   }
 }
 
 /**
- * Starts the next attempt of a call, or returns the result of the call without one. Returns `undefined` when a person must
+ * Runs one attempt. An unknown tool, an error and a timeout become outcomes that the model can read. An abort makes the
+ * call `interrupted`, because it may have had its effect. Returns `undefined` when a resumable tool leaves its call open
+ * for another process.
+ */
+async function runAttempt({ loop }: ToolRun, attempt: Attempt): Promise<CallEnd | undefined> {
+  const { tool, execution, context } = attempt;
+  const { signal, clock } = context;
+  try {
+    if (tool === undefined) throw toolNotFound(execution.name, loop.tools.keys());
+    const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
+    const returned = await (isUnbounded ? execute(attempt, tool, context) : executeInTime(attempt, tool));
+    attempt.isExecuting = false;
+    const outcome = outcomeOfReturned(tool, returned, execution.call, loop.maxResultLength);
+    if (!(outcome instanceof Promise)) return { outcome };
+    // After an abort of the run, a model output that takes time has a grace.
+    const onTimeout = (): ToolOutcome => interruptedOutcome(execution);
+    return { outcome: await withinGrace(outcome, { signal, clock, onTimeout }) };
+  } catch (error) {
+    return endOfThrown(error, attempt, loop.maxResultLength);
+  } finally {
+    context.end();
+  }
+}
+
+function execute(attempt: Attempt, tool: Tool, within: ToolContext): unknown {
+  if (tool.validateAnswer) {
+    attempt.context.waitForAnswer(tool.answerTimeoutSeconds);
+    throw new CallSuspended();
+  }
+  attempt.isExecuting = true;
+  return tool.execute(attempt.args, within);
+}
+
+/** Executes the tool within its timeout, until it completes or the run is aborted. */
+async function executeInTime(attempt: Attempt, tool: Tool): Promise<unknown> {
+  const { context } = attempt;
+  const { name, timeoutSeconds } = tool;
+  context.signal.throwIfAborted();
+  if (timeoutSeconds === undefined) return executeUntilAborted(attempt, tool, context);
+  const limit = new AbortController();
+  const disarm = callAfter(context.clock, timeoutSeconds * 1000, () => {
+    const message = `Tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds. It may still have had its effect.`;
+    limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
+  });
+  try {
+    const signal = eitherSignal(context.signal, limit.signal);
+    return await executeUntilAborted(attempt, tool, { ...context, signal });
+  } finally {
+    disarm();
+  }
+}
+
+/** The result of the tool, unless its signal aborts first. A resumable tool then has grace to save its progress. */
+function executeUntilAborted(attempt: Attempt, tool: Tool, within: ToolContext): Promise<unknown> {
+  const { signal, clock } = within;
+  const returned = new Promise((resolve) => resolve(execute(attempt, tool, within)));
+  if (!tool.isResumable) return unlessAborted(returned, signal);
+  return withinGrace(returned, { signal, clock, graceSeconds: RESUMABLE_GRACE_SECONDS });
+}
+
+/** The end of an attempt that threw. */
+function endOfThrown(thrown: unknown, attempt: Attempt, maxLength: number): CallEnd | undefined {
+  const { tool, execution, context, isExecuting } = attempt;
+  const { signal, runSignal } = context;
+  const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && thrown === reason);
+  if (isAgentStop(thrown) && !isAbort) return { outcome: stoppedOutcome(thrown.signal), stop: thrown.signal };
+  const hasBegun = isExecuting || !isAbort;
+  if (thrown instanceof CallSuspended) return undefined;
+  const kind = abortKind(runSignal);
+  if ((kind === 'yield' || kind === 'lost') && (tool?.isResumable || !hasBegun)) return undefined;
+  if (!signal.aborted) return failedEnd(thrown, attempt, maxLength);
+  const mayHaveEffect = hasBegun || execution.attempt > 1;
+  return { outcome: mayHaveEffect ? interruptedOutcome(execution) : notCalledOutcome(execution.name) };
+}
+
+/** The end of a failed attempt. Only an error of an executing tool can lead to another attempt. */
+function failedEnd(thrown: unknown, { tool, execution, isExecuting }: Attempt, maxLength: number): CallEnd {
+  const { name, attempt } = execution;
+  try {
+    const retryAfterSeconds = isExecuting ? pauseBeforeRetry(tool?.retry, attempt, thrown) : undefined;
+    const outcome = failedOutcome(name, thrown, maxLength);
+    return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
+  } catch (problem) {
+    const [reason, why] = [toErrorRecord(thrown).message, toErrorRecord(problem).message];
+    const error = invalidArgument(`${reason} There was no retry, because \`retry\` failed: ${why}`);
+    return { outcome: failedOutcome(name, Object.assign(error, { cause: thrown }), maxLength) };
+  }
+}
+
+const PAUSES_SECONDS = { first: 1, longest: 60 };
+
+/** The seconds to wait before the next attempt; `undefined` when there is no further attempt. */
+function pauseBeforeRetry(retry: ToolRetry | undefined, attempt: number, error: unknown): number | undefined {
+  if (retry === undefined || attempt >= retry.maxAttempts || retry.isRetryable?.(error) === false)
+    return undefined;
+  const { delaySeconds = backoff(PAUSES_SECONDS, attempt) } = retry;
+  const seconds: unknown = typeof delaySeconds === 'function' ? delaySeconds(attempt) : delaySeconds;
+  if (isPause(seconds)) return seconds;
+  throw invalidArgument(
+    `retry.delaySeconds must return a number of seconds, found ${describeValue(seconds)}.`,
+  );
+}
+
+/**
+ * Starts the next attempt of a call, or returns the end of the call without one. Returns `undefined` when a person must
  * approve the attempt.
  */
 async function nextAttempt(
-  run: RunState,
+  run: ToolRun,
+  tool: Tool,
   failed: ToolExecution,
   args: unknown,
-  result: AttemptResult,
-): Promise<{ readonly execution: ToolExecution } | AttemptResult | undefined> {
+  end: CallEnd,
+): Promise<ToolExecution | CallEnd | undefined> {
   let admission: Admission;
   try {
-    admission = await admitRetry(run, failed, args);
+    admission = await admitByRule(run, tool, failed, { type: 'start', execution: failed, args });
   } catch (error) {
     if (!isAgentStop(error)) throw error;
-    return { outcome: result.outcome, stop: error.signal };
+    return { outcome: end.outcome, stop: error.signal };
   }
-  if (admission === undefined) return result;
-  if (admission.type === 'end') return { outcome: admission.execution.outcome ?? result.outcome };
+  if (admission === undefined) return end;
+  const { type, execution } = admission;
+  if (type === 'end') return { outcome: execution.outcome ?? end.outcome };
   const at = run.now();
-  const isStart = admission.type === 'start';
-  const execution = isStart
-    ? admission.execution.withNextAttempt(at)
-    : admission.execution.withApprovalRequested(at);
-  run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
-  return isStart ? { execution } : undefined;
+  const isStart = type === 'start';
+  const toolExecution = isStart ? execution.withNextAttempt(at) : execution.withApprovalRequested(at);
+  run.record([toolExecution], at);
+  return isStart ? toolExecution : undefined;
 }
 
-/** Waits for the next attempt. Returns false when the run was stopped and there is no further attempt. */
-async function waitForRetry(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
-  if (!canRunTools(run.state)) return false;
-  return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);
+/** The current version of the execution: its tool may have reported progress or usage. */
+function latestExecution(state: AgentState, { id }: ToolExecution): ToolExecution {
+  return executionWithId(stepAtWork(state)?.toolExecutions ?? [], id) as ToolExecution;
 }

@@ -1,33 +1,34 @@
 import type { Instant } from '../../clock.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
-import { pushTo } from '../../state/values/frozen-array.ts';
-import type { ToolExecutionId } from '../../state/values/ids.ts';
-import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { indexOfExecution } from '../../state/tools/tool-executions.ts';
 import { outcomeAtEnd } from '../../state/tools/tool-outcome.ts';
-import type { RunState } from './run-state.ts';
-import { resolveInDoubt } from './resolve-in-doubt.ts';
+import type { ToolCallPart } from '../../state/messages/messages.ts';
+import { pushTo } from '../../state/values/frozen-array.ts';
+import type { ToolExecutionId } from '../../state/values/ids.ts';
 import { stepAtWork } from '../steps/stepper.ts';
-import { admit, admitAgain, admitByPerson, mayStart, type Admission } from './tool-admission.ts';
-import type { AttemptResult } from './tool-runner.ts';
-import { toolHasEffect, isResumable, runWithRetries } from './tool-attempts.ts';
+import type { Tool } from '../tools/tool-types.ts';
+import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
+import { admit, mayStart, type Admission, type StartedCall } from './tool-admission.ts';
+import { runAttempts, type CallEnd } from './tool-attempts.ts';
+import type { ToolRun } from './tool-run.ts';
 
 /** A completed call whose result is not recorded yet. */
 interface EndedCall {
   readonly id: ToolExecutionId;
-  readonly finished: AttemptResult;
+  readonly end: CallEnd;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
- * The tool calls of one step. They run in parallel, and their results are recorded as they complete. Calls that start
- * in the same tick are one change of the state, and so are calls that complete in the same tick. When a hook throws,
- * running calls may complete, and no further call starts.
+ * The tool calls of one step: each is admitted, marked as started, saved, attempted, and its outcome is recorded. The
+ * calls run in parallel, and their results are recorded as they complete. Calls that start in the same tick are one
+ * change of the state, and so are calls that complete in the same tick. When a hook throws, running calls may complete,
+ * and no further call starts.
  */
 export class ToolRound {
-  private readonly run: RunState;
+  private readonly run: ToolRun;
   private readonly toolSignal: AbortSignal;
   /** The calls in doubt, which an earlier process started; they run before the others. */
   private readonly inDoubt: readonly ToolExecution[];
@@ -36,9 +37,7 @@ export class ToolRound {
   private startedCount = 0;
   private running = 0;
   /** Calls that are marked as started and wait for a save before they run. */
-  private toLaunch: readonly ToolExecution[] = NOTHING;
-  /** The arguments of the marked calls, in the same order. */
-  private argsToLaunch: readonly unknown[] = NOTHING;
+  private toLaunch: readonly StartedCall[] = NOTHING;
   private endedCalls: EndedCall[] | undefined;
   private onEnded: (() => void) | undefined;
   private hasHookThrown = false;
@@ -46,7 +45,7 @@ export class ToolRound {
   private hasOutcome = false;
 
   constructor(
-    run: RunState,
+    run: ToolRun,
     toolSignal: AbortSignal,
     calls: readonly ToolCallPart[] = NOTHING,
     inDoubt: readonly ToolExecution[] = NOTHING,
@@ -68,7 +67,7 @@ export class ToolRound {
       const pendingSave = this.launch();
       if (pendingSave) await pendingSave;
       if (this.running === 0) {
-        if (this.startedCount < inDoubt.length && !this.run.isHandedOver())
+        if (this.startedCount < inDoubt.length && !this.run.signals.isHandedOver())
           await this.closeInterrupted(inDoubt.slice(this.startedCount));
         return !this.hasHookThrown;
       }
@@ -81,12 +80,9 @@ export class ToolRound {
   /** Resolves the calls in doubt: each completes, waits for a person, or stays to run again. */
   async resolveInDoubt(): Promise<void> {
     for (const execution of this.inDoubt) {
-      const resolution = await resolveInDoubt(this.run, execution);
-      if (this.run.isHandedOver()) return;
-      if (resolution === 'retry') continue;
-      const at = this.run.now();
-      if (resolution === 'requestApproval') await this.awaitAdmission(admitByPerson(this.run, execution));
-      else await this.finish(execution.withCheckedOutcome(resolution, at), at);
+      const admission = await resolveInDoubt(this.run, execution);
+      if (this.run.signals.isHandedOver()) return;
+      if (admission !== 'retry') await this.apply(admission);
     }
   }
 
@@ -107,23 +103,22 @@ export class ToolRound {
 
   /** Starts calls, up to one whose admission takes time. Returns a promise of that admission. */
   private startSome(): Promise<void> | undefined {
-    let starting: ToolExecution[] | undefined;
-    let args: unknown[] | undefined;
+    let starting: StartedCall[] | undefined;
     const at = this.run.now();
     try {
       while (this.mayStartMore(starting?.length ?? 0)) {
         const admission = this.admitNext();
         if (admission instanceof Promise || admission?.type !== 'start') {
-          this.markStarted(starting, args, at);
-          return this.awaitAdmission(admission);
+          this.begin(starting, at);
+          return this.apply(admission);
         }
-        starting = pushTo(starting, admission.execution.withStarted(at));
-        args = pushTo(args, admission.args);
+        const { execution, args } = admission;
+        starting = pushTo(starting, { execution: execution.withStarted(at), args });
       }
-      this.markStarted(starting, args, at);
+      this.begin(starting, at);
       return undefined;
     } catch (error) {
-      this.markStarted(starting, args, at);
+      this.begin(starting, at);
       return this.fail(error);
     }
   }
@@ -135,14 +130,14 @@ export class ToolRound {
     return admit(this.run, this.calls[place - this.inDoubt.length] as ToolCallPart);
   }
 
-  private async awaitAdmission(admission: Admission | Promise<Admission>): Promise<void> {
+  private async apply(admission: Admission | Promise<Admission>): Promise<void> {
     try {
       const admitted = await admission;
       if (admitted === undefined) return;
       const { type, execution } = admitted;
       const at = this.run.now();
-      if (type === 'start') this.markStarted([execution.withStarted(at)], [admitted.args], at);
-      else if (type === 'requestApproval') this.recordExecution(execution.withApprovalRequested(at), at);
+      if (type === 'start') this.begin([{ execution: execution.withStarted(at), args: admitted.args }], at);
+      else if (type === 'requestApproval') this.run.record([execution.withApprovalRequested(at)], at);
       else await this.finish(execution, at);
       if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
     } catch (error) {
@@ -151,49 +146,39 @@ export class ToolRound {
   }
 
   /** Marks calls as started and runs them: at once, or after a save. */
-  private markStarted(
-    executions: readonly ToolExecution[] | undefined,
-    args: readonly unknown[] | undefined,
-    at: Instant,
-  ): void {
-    if (executions === undefined || args === undefined) return;
-    this.run.advance({ type: 'toolsAdvanced', toolExecutions: executions, at });
-    this.running += executions.length;
-    if (this.run.checkpointer.isEnabled) {
-      this.toLaunch = [...this.toLaunch, ...executions];
-      this.argsToLaunch = [...this.argsToLaunch, ...args];
-    } else this.call(executions, args);
+  private begin(starting: readonly StartedCall[] | undefined, at: Instant): void {
+    if (starting === undefined) return;
+    this.run.record(
+      starting.map(({ execution }) => execution),
+      at,
+    );
+    this.running += starting.length;
+    if (this.run.checkpointer.isEnabled) this.toLaunch = [...this.toLaunch, ...starting];
+    else this.call(starting);
   }
 
   /** Runs the marked calls after a save. Returns a promise only when there is something to save. */
   private launch(): Promise<void> | undefined {
-    const { toLaunch, argsToLaunch, run } = this;
+    const { toLaunch, run } = this;
     if (!run.checkpointer.isEnabled || (toLaunch.length === 0 && !this.hasOutcome)) return undefined;
     if (toLaunch.length === 0 && this.running === 0) return undefined; // the step is saved as a whole
-    const isIntent = toLaunch.some((execution) => toolHasEffect(run, execution));
-    const pendingSave = run.checkpointer.save(
-      run,
-      isIntent ? 'intent' : toLaunch.length > 0 ? 'inference' : 'outcome',
-    );
+    const isIntent = toLaunch.some(({ execution }) => this.hasEffect(execution));
+    const point = toLaunch.length > 0 ? 'inference' : 'outcome';
+    const pendingSave = run.checkpointer.save(isIntent ? 'intent' : point);
     this.toLaunch = NOTHING;
-    this.argsToLaunch = NOTHING;
     this.hasOutcome = false;
-    if (pendingSave) return pendingSave.then(() => this.call(toLaunch, argsToLaunch));
-    this.call(toLaunch, argsToLaunch);
+    if (pendingSave) return pendingSave.then(() => this.call(toLaunch));
+    this.call(toLaunch);
     return undefined;
   }
 
-  private call(executions: readonly ToolExecution[], args: readonly unknown[]): void {
-    for (let place = 0; place < executions.length; place++) {
-      const execution = executions[place] as ToolExecution;
-      void runWithRetries(this.run, execution, args[place], this.toolSignal).then((finished) =>
-        this.noteEnd(execution.id, finished),
-      );
-    }
+  private call(started: readonly StartedCall[]): void {
+    for (const call of started)
+      void runAttempts(this.run, call, this.toolSignal).then((end) => this.noteEnd(call.execution.id, end));
   }
 
-  private noteEnd(id: ToolExecutionId, finished: AttemptResult | undefined): void {
-    if (finished) this.endedCalls = pushTo(this.endedCalls, { id, finished });
+  private noteEnd(id: ToolExecutionId, end: CallEnd | undefined): void {
+    if (end) this.endedCalls = pushTo(this.endedCalls, { id, end });
     else {
       this.running--;
       this.run.checkAbort();
@@ -215,10 +200,10 @@ export class ToolRound {
   }
 
   private async recordOneByOne(ended: readonly EndedCall[]): Promise<void> {
-    for (const { id, finished } of ended) {
+    for (const { id, end } of ended) {
       try {
         const at = this.run.now();
-        await this.finish(this.endedExecution(this.indexOf(id), finished, at), at, finished);
+        await this.finish(this.endedExecution(this.indexOf(id), end, at), at, end);
       } catch (error) {
         await this.fail(error);
       }
@@ -232,33 +217,26 @@ export class ToolRound {
    */
   private recordTogether(ended: readonly EndedCall[]): Promise<void> | undefined {
     const at = this.run.now();
-    let ends: ToolExecution[] | undefined;
+    let done: ToolExecution[] | undefined;
     let [count, place] = [0, -1];
     try {
       while (count < ended.length) {
-        const { id, finished } = ended[count++] as EndedCall;
+        const { id, end } = ended[count++] as EndedCall;
         const previous = place;
         place = this.indexOf(id, previous + 1);
-        if (place < previous) ends = this.recordExecutions(ends, at);
-        const end = this.endedExecution(place, finished, at);
-        ends = pushTo(ends, end);
-        const stops = this.stopSignalsOf(end, finished);
+        if (place < previous) done = this.recordDone(done, at);
+        const execution = this.endedExecution(place, end, at);
+        done = pushTo(done, execution);
+        const stops = this.stopSignalsOf(execution, end);
         if (stops.length === 0) continue;
-        ends = this.recordExecutions(ends, at);
+        done = this.recordDone(done, at);
         for (const stop of stops) this.run.raise(stop);
       }
-      this.recordExecutions(ends, at);
-      return undefined;
+      return this.recordDone(done, at);
     } catch (error) {
-      this.recordExecutions(ends, at);
+      this.recordDone(done, at);
       return this.fail(error).then(() => this.recordOneByOne(ended.slice(count)));
     }
-  }
-
-  private recordExecutions(ends: readonly ToolExecution[] | undefined, at: Instant): undefined {
-    if (ends === undefined) return;
-    this.run.advance({ type: 'toolsAdvanced', toolExecutions: ends, at });
-    this.hasOutcome ||= this.run.checkpointer.isEnabled && ends.some((end) => toolHasEffect(this.run, end));
   }
 
   private indexOf(id: ToolExecutionId, likely = 0): number {
@@ -266,65 +244,61 @@ export class ToolRound {
   }
 
   /** The current version of the execution, with its outcome: its tool may have reported progress or usage. */
-  private endedExecution(place: number, { outcome }: AttemptResult, at: Instant): ToolExecution {
+  private endedExecution(place: number, { outcome }: CallEnd, at: Instant): ToolExecution {
     const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
-    const isForgotten = isResumable(this.run, execution) && outcome.type !== 'interrupted';
+    const isForgotten = this.toolOf(execution)?.isResumable && outcome.type !== 'interrupted';
     const known = isForgotten ? execution.withNewProgress(undefined) : execution;
     return known.withCheckedOutcome(outcome, at);
   }
 
   /** Records a completed call and calls AfterToolUse hooks. Their errors are recorded in the state. */
-  private async finish(toolExecution: ToolExecution, at: Instant, finished?: AttemptResult): Promise<void> {
+  private async finish(toolExecution: ToolExecution, at: Instant, end?: CallEnd): Promise<void> {
     const { run } = this;
-    if (run.isAbandoned()) return;
+    if (run.signals.isAbandoned()) return;
     let execution = toolExecution;
     try {
-      this.recordExecutions([execution], at);
+      this.recordDone([execution], at);
       if (run.loop.hooks.has('afterToolUse')) {
-        await run.checkpointer.save(run, 'outcome');
-        execution = await this.changedByHooks(execution);
+        await run.checkpointer.save('outcome');
+        execution = await run.hooks.pass('afterToolUse', execution, (known, change) => {
+          if (change?.toolExecution) run.record([change.toolExecution], run.now());
+          return change?.toolExecution ?? known;
+        });
       }
-      if (!run.isAbandoned()) for (const stop of this.stopSignalsOf(execution, finished)) run.raise(stop);
+      if (!run.signals.isAbandoned()) for (const stop of this.stopSignalsOf(execution, end)) run.raise(stop);
     } catch (error) {
       await this.fail(error);
     }
   }
 
-  private async changedByHooks(toolExecution: ToolExecution): Promise<ToolExecution> {
-    let execution = toolExecution;
-    const { run } = this;
-    for (const hook of run.loop.hooks.at('afterToolUse')) {
-      if (run.isAbandoned()) break;
-      const { context } = run;
-      const change = await run.callHook(hook, 'afterToolUse', execution, context);
-      if (change?.state) run.changeFrom(context.state, change.state);
-      if (change?.toolExecution === undefined) continue;
-      execution = change.toolExecution;
-      this.recordExecution(execution, run.now());
-    }
-    return execution;
-  }
-
-  private recordExecution(toolExecution: ToolExecution, at: Instant): void {
-    this.run.advance({ type: 'toolAdvanced', toolExecution, at });
+  private recordDone(done: readonly ToolExecution[] | undefined, at: Instant): undefined {
+    if (done === undefined) return;
+    this.run.record(done, at);
+    this.hasOutcome ||= this.run.checkpointer.isEnabled && done.some((each) => this.hasEffect(each));
   }
 
   /** The stop signals to raise for a call that stopped the execution, or that failed when `toolErrors` is `fail`. */
-  private stopSignalsOf(
-    execution: ToolExecution,
-    finished: AttemptResult | undefined,
-  ): readonly StopSignal[] {
+  private stopSignalsOf(execution: ToolExecution, end: CallEnd | undefined): readonly StopSignal[] {
     const { outcome, rule, name, error } = execution;
-    const stops = finished?.stop ? [finished.stop] : NOTHING;
+    const stops = end?.stop ? [end.stop] : NOTHING;
     const wasAborted = outcome?.type === 'interrupted' && this.toolSignal.aborted;
     if (this.run.loop.toolErrors !== 'fail' || !rule?.canFailExecution || wasAborted) return stops;
-    if (finished?.retryAfterSeconds !== undefined) return stops;
+    if (end?.retryAfterSeconds !== undefined) return stops;
     const message = `Tool "${name}" failed: ${error?.message ?? ''}`;
     return [...stops, { reason: 'errorForbade', message, source: 'toolErrors' }];
   }
 
+  private toolOf({ name }: ToolExecution): Tool | undefined {
+    return this.run.loop.tools.get(name);
+  }
+
+  /** True when a second run of the tool could do harm, or when its outcome must be saved at once. */
+  private hasEffect(execution: ToolExecution): boolean {
+    return this.toolOf(execution)?.effect !== 'readOnly';
+  }
+
   private fail(error: unknown): Promise<void> {
     this.hasHookThrown = true;
-    return this.run.recordThrown(error);
+    return this.run.hooks.recordThrown(error);
   }
 }

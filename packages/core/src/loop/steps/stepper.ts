@@ -178,8 +178,7 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
       if (state.currentStep === undefined) return withLateTools(state, [outcome.toolExecution], at);
       return withStep(state, state.currentStep.withToolExecution(outcome.toolExecution), at, hasNewIds);
     case 'toolsAdvanced':
-      if (state.currentStep === undefined) return withLateTools(state, outcome.toolExecutions, at);
-      return withStep(state, state.currentStep.withToolExecutions(outcome.toolExecutions), at, hasNewIds);
+      return withTools(state, outcome.toolExecutions, at, hasNewIds);
     case 'failed':
       return state.withError(outcome.error, at);
     case 'stepClosed':
@@ -208,6 +207,18 @@ function withStep(
 ): AgentState {
   if (step === undefined) return state;
   return hasNewIds ? state.withNewStep(step, at) : state.withCurrentStep(step, at);
+}
+
+/** Records changed tool executions, as the outcome `toolsAdvanced` does. */
+export function withTools(
+  state: AgentState,
+  toolExecutions: readonly ToolExecution[],
+  at: Instant,
+  hasNewIds: boolean,
+): AgentState {
+  const { currentStep } = state;
+  if (currentStep === undefined) return withLateTools(state, toolExecutions, at);
+  return withStep(state, currentStep.withToolExecutions(toolExecutions), at, hasNewIds);
 }
 
 function withFailure(

@@ -57,6 +57,12 @@ export function canAbort(signal: AbortSignal): boolean {
   return !(NEVER in signal);
 }
 
+/** A signal that aborts with either signal. */
+export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal {
+  if (!canAbort(one) || one === other) return other;
+  return canAbort(other) ? AbortSignal.any([one, other]) : one;
+}
+
 /** Returns the promise, or a rejection with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (!canAbort(signal)) return promise;

@@ -1,7 +1,6 @@
-import type { Clock } from '../../clock.ts';
+import { callAfter, type Clock, type Instant } from '../../clock.ts';
 import { stopSignal, type StopSignal } from '../../state/execution/continuation.ts';
-import { abortKind, abortMessage, canAbort, RunAbort, type AbortKind } from './abort.ts';
-import { StepTimer } from './step-timer.ts';
+import { abortKind, abortMessage, eitherSignal, RunAbort, type AbortKind } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 
 /** The signals that stop a run: the signal of its caller, and the deadline of the current step. */
@@ -28,16 +27,13 @@ export class RunSignals {
 
   /** The signal for tools: it aborts as `heldSignal` does, and at the step deadline. */
   forTools(heldSignal: AbortSignal): AbortSignal {
-    if (this.timer === undefined) return heldSignal;
-    const { signal } = this.timer;
-    return canAbort(heldSignal) ? AbortSignal.any([heldSignal, signal]) : signal;
+    return this.timer === undefined ? heldSignal : eitherSignal(heldSignal, this.timer.signal);
   }
 
   /** Sets the deadline of the step that begins. */
   arm(deadline: StepDeadline, clock: Clock): void {
     this.timer = new StepTimer(deadline, clock);
-    const { signal } = this.timer;
-    this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;
+    this.stepSignal = eitherSignal(this.runSignal, this.timer.signal);
   }
 
   /** True when the current step has a deadline. */
@@ -93,4 +89,37 @@ export class RunSignals {
 
 function abortStopSignal(signal: AbortSignal): StopSignal {
   return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
+}
+
+/** Aborts its signal at an instant, unless it is disarmed before. */
+class StepTimer {
+  readonly signal: AbortSignal;
+  /** The stop signal to raise after the abort. */
+  readonly stopSignal: StopSignal;
+  private readonly at: Instant;
+  private readonly clock: Clock;
+  private readonly controller = new AbortController();
+  private readonly callOff: () => void;
+
+  constructor({ at, signal }: StepDeadline, clock: Clock) {
+    this.signal = this.controller.signal;
+    this.stopSignal = signal;
+    this.at = at;
+    this.clock = clock;
+    const { controller } = this;
+    this.callOff = callAfter(clock, at - clock.now(), () => abortStep(controller, signal));
+  }
+
+  disarm(): void {
+    this.callOff();
+  }
+
+  /** Aborts the signal if the instant has passed. A timer cannot fire while code runs without a pause. */
+  check(): void {
+    if (!this.signal.aborted && this.clock.now() >= this.at) abortStep(this.controller, this.stopSignal);
+  }
+}
+
+function abortStep(controller: AbortController, { message }: StopSignal): void {
+  controller.abort(new RunAbort('cancel', message));
 }

@@ -4,7 +4,7 @@ import { HoldfastError, invalidArgument } from '../../errors.ts';
 import { toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedInTime } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/run/tool-runner.ts';
+import { toolNotFound } from '../../loop/tools/call-outcome.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';

@@ -4,7 +4,7 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import { isEqualJson, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/run/tool-runner.ts';
+import { toolNotFound } from '../../loop/tools/call-outcome.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';

@@ -139,16 +139,19 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   }
   if (outcome.type !== 'succeeded')
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
-  const { modelOutput: given } = outcome;
-  const modelOutput =
-    given === undefined ? undefined : checkedCopy('output of a tool', given, readToolOutput);
-  const metadata = nonEmptyMetadata(outcome.metadata);
-  return compact({
-    type: outcome.type,
-    value: toJsonValue(outcome.value),
-    modelOutput,
-    metadata,
-  }) as ToolOutcome;
+  return succeededWith({ ...outcome, value: toJsonValue(outcome.value) });
+}
+
+/** Returns the frozen outcome of a successful call. The value is frozen JSON already. */
+export function succeededWith({
+  type,
+  value,
+  modelOutput: given,
+  metadata: values,
+}: Extract<ToolOutcome, { readonly type: 'succeeded' }>): ToolOutcome {
+  const modelOutput = given && checkedCopy('output of a tool', given, readToolOutput);
+  const metadata = nonEmptyMetadata(values);
+  return compact({ type, value, modelOutput, metadata }) as ToolOutcome;
 }
 
 /** Returns the hooks that blocked a call, from the error of its outcome. */
