@@ -123,7 +123,7 @@ function planDriver({ journal, faults, pace, provider, epoch, clock = systemCloc
       const model = llmConfig?.model ?? OWN_MODEL;
       const call = { sessionId, epoch, step, model };
       journal.write({ type: 'inferring', ...call, now: clock.now() });
-      faults.reach('inference');
+      await faults.reach('inference');
       if (pace > 0) await pause(pace);
       provider?.respond(outage, call);
       const usage = { inputTokens: 10 * all.length, outputTokens: 5 };
@@ -174,9 +174,9 @@ async function pay(
   const what = { sessionId, epoch, call, tool, key };
   journal.write({ type: 'called', ...what, checkedAt: checkedAt() });
   if (pace > 0) await pause(pace);
-  faults.reach('before-effect');
+  await faults.reach('before-effect');
   journal.write({ type: 'done', ...what });
-  faults.reach('after-effect');
+  await faults.reach('after-effect');
   if (pace > 0) await pause(pace);
   return { paid: call };
 }

@@ -51,13 +51,20 @@ export class Journal {
   private readonly entries: Entry[] = [];
   /** How much of the file is in the entries, in bytes. */
   private known = 0;
+  private readonly silent = new Set<string>();
 
   constructor(path: string) {
     this.file = openSync(path, 'a+');
   }
 
   write(entry: Omit<Entry, 'pid' | 'at'>): void {
+    if (this.silent.has(entry.sessionId)) return;
     writeSync(this.file, `${JSON.stringify({ ...entry, pid: process.pid, at: Date.now() })}\n`);
+  }
+
+  /** Refuses further entries of this process about a session. */
+  silence(sessionId: string): void {
+    this.silent.add(sessionId);
   }
 
   /** All entries, of all processes. */

@@ -17,7 +17,8 @@ export interface PeopleParts {
   readonly store: SessionStore;
   readonly runtime: SessionRuntime;
   readonly journal: Journal;
-  readonly faults?: Faults | undefined;
+  /** The faults of a session. Default: nothing happens. */
+  readonly faultsOf?: ((sessionId: string) => Faults) | undefined;
   /** Wakes a session with a new item. Default: the session waits for a sweep. */
   readonly wake?: ((sessionId: string) => Promise<void>) | undefined;
 }
@@ -61,15 +62,16 @@ export class People {
    * waits for a person.
    */
   async revive(sessionId: string): Promise<boolean> {
-    const { runtime, journal, faults } = this.parts;
+    const { runtime, journal, faultsOf } = this.parts;
+    const faults = faultsOf?.(sessionId);
     const session = await runtime.get(sessionId);
     const failure = session.state.currentStep?.pendingRetry;
     if (failure === undefined || failure.retryAt !== undefined) return false;
     journal.write({ type: 'retried', sessionId, epoch: 0, failures: failuresOf(session) });
-    faults?.reach('before-retry');
+    await faults?.reach('before-retry');
     if (failure.error.code === 'DRIVER_AUTHENTICATION') await this.executeRetry(sessionId);
     else await this.enqueue(sessionId, { type: 'retry' }, `retry@${failure.at}`);
-    faults?.reach('after-retry');
+    await faults?.reach('after-retry');
     return true;
   }
 

@@ -9,35 +9,39 @@ export function overriding(store: Store, own: Partial<Store>): Store {
   return Object.assign(Object.create(store) as Store, own);
 }
 
-/** True while a save is under way: other writes are not meant to be interrupted. */
-const saving = new AsyncLocalStorage<true>();
+/** The faults of the session whose save is under way: other writes are not meant to be interrupted. */
+const saving = new AsyncLocalStorage<Faults>();
 
 /** To be called by a store that is in the middle of a write. */
-export function midWrite(faults: Faults): () => void {
-  return () => {
-    if (saving.getStore()) faults.reach('mid-save');
-  };
+export function midWrite(): void {
+  saving.getStore()?.reachNow('mid-save');
 }
 
-/** A store that notes claims and saves down, and at which faults occur. `epochs` has the claims of this process. */
-export function watched(
-  store: Store,
-  { journal, faults, epochs }: { journal: Journal; faults: Faults; epochs: Map<string, number> },
-): Store {
+/** What a watched store writes to, the faults of each session, and the claims of this process. */
+interface Watch {
+  readonly journal: Journal;
+  readonly faultsOf: (sessionId: string) => Faults;
+  readonly epochs: Map<string, number>;
+}
+
+/** A store that notes claims and saves down, and at which faults occur. */
+export function watched(store: Store, { journal, faultsOf, epochs }: Watch): Store {
   return overriding(store, {
     async claim(sessionId, options) {
-      faults.reach('before-claim');
+      const faults = faultsOf(sessionId);
+      await faults.reach('before-claim');
       const claimed = await store.claim(sessionId, options);
       const { epoch } = claimed.claim;
       epochs.set(sessionId, epoch);
       const { version } = claimed.session;
       journal.write({ type: 'claimed', sessionId, epoch, version, ...inferenceFacts(claimed.session) });
-      faults.reach('after-claim');
+      await faults.reach('after-claim');
       return claimed;
     },
     async save(session, options) {
-      faults.reach('before-save');
-      const saved = await saving.run(true, () => store.save(session, options));
+      const faults = faultsOf(session.sessionId);
+      await faults.reach('before-save');
+      const saved = await saving.run(faults, () => store.save(session, options));
       const { sessionId, version } = saved;
       journal.write({
         type: 'saved',
@@ -47,13 +51,18 @@ export function watched(
         finished: finishedCalls(saved),
         ...inferenceFacts(saved),
       });
-      faults.reach('after-save');
+      await faults.reach('after-save');
       return saved;
     },
+    async renew(claim, options) {
+      await faultsOf(claim.sessionId).pass();
+      return store.renew(claim, options);
+    },
     async release(claim, options) {
-      faults.reach('before-release');
+      const faults = faultsOf(claim.sessionId);
+      await faults.reach('before-release');
       const released = await store.release(claim, options);
-      faults.reach('after-release');
+      await faults.reach('after-release');
       return released;
     },
   });

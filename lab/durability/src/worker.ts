@@ -35,13 +35,15 @@ const STDOUT = 1;
 
 const journal = new Journal(JOURNAL);
 const faults = new Faults(FAULT);
+const faultsBySession = new Map<string, Faults>();
+const faultsOf = (sessionId: string): Faults => faultsBySession.get(sessionId) ?? faults;
 const epochs = new Map<string, number>();
 const without = (WITHOUT || undefined) as Protection | undefined;
 
-const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
+const opened = await STORES[STORE]?.(LOCATION, midWrite);
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
 const queue = ENGINE === 'bullmq' ? await openQueue(QUEUE) : undefined;
-const store = watched(storeWithout(without, opened), { journal, faults, epochs });
+const store = watched(storeWithout(without, opened), { journal, faultsOf, epochs });
 
 function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {
   if (agentName === 'parent') return parent({ runtime: () => runtime, wake: async (id) => queue?.wake(id) });
@@ -50,7 +52,7 @@ function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Accoun
   let checkedAt = 0;
   const loop = payer({
     journal,
-    faults,
+    faults: faultsOf(sessionId),
     pace: Number(PACE ?? 0),
     provider: new Provider(journal, OUTAGE_FILE || undefined),
     epoch,
@@ -61,31 +63,63 @@ function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Accoun
   return loopWithout(without, loop, () => (checkedAt = Date.now()));
 }
 
-const runtime: SessionRuntime<Account> = new SessionRuntime({
-  store,
-  agents: loopOf,
-  runContext: async (info) => ({ accountOf: info.sessionId }),
-  leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
-  maxAttempts: Number(MAX_ATTEMPTS ?? 1_000),
-  schedule: ({ state, agentName, owner }) => ({
-    lane: agentName === 'payer' ? planOf(state)?.lane : undefined,
-    group: owner,
-  }),
-  workerName: String(process.pid),
-});
-const people = new People({ store, runtime, journal, faults });
+const newRuntime = (): SessionRuntime<Account> =>
+  new SessionRuntime({
+    store,
+    agents: loopOf,
+    runContext: async (info) => ({ accountOf: info.sessionId }),
+    leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
+    maxAttempts: Number(MAX_ATTEMPTS ?? 1_000),
+    schedule: ({ state, agentName, owner }) => ({
+      lane: agentName === 'payer' ? planOf(state)?.lane : undefined,
+      group: owner,
+    }),
+    workerName: String(process.pid),
+  });
+const runtime = newRuntime();
+
+const peopleWith = (own: SessionRuntime<Account>): People =>
+  new People({ store, runtime: own, journal, faultsOf });
 
 function say(what: unknown): void {
   writeSync(STDOUT, `${JSON.stringify(what)}\n`);
 }
 
+/** A session to work on, and its own fault. */
+interface Scene {
+  readonly sessionId: string;
+  readonly fault?: string;
+}
+
+/**
+ * Drives one session after the other, each with a runtime of its own. Dies when the last is finished or has stopped, if any
+ * of them has stopped.
+ */
+async function play(scenes: readonly Scene[]): Promise<void> {
+  let hasStopped = false;
+  for (const { sessionId, fault } of scenes) {
+    await new Promise<void>((resolve, reject) => {
+      const onStop = (): void => {
+        journal.silence(sessionId);
+        hasStopped = true;
+        resolve();
+      };
+      faultsBySession.set(sessionId, new Faults(fault, onStop));
+      drive(sessionId, newRuntime()).then(resolve, reject);
+    });
+  }
+  if (hasStopped) process.kill(process.pid, 'SIGKILL');
+}
+
 /** Works on one session to its end, and prints the outcome of each advance; the last line also has the visited places. */
-async function drive(sessionId: string): Promise<void> {
+async function drive(sessionId: string, own: SessionRuntime<Account>): Promise<void> {
+  const people = peopleWith(own);
   let last = '';
   for (;;) {
-    const { outcome } = await runtime.advance(sessionId);
-    if (outcome.type === 'finished') return say({ outcome: outcome.type, counts: faults.counts });
-    if (outcome.type !== last) say({ outcome: outcome.type });
+    const { outcome } = await own.advance(sessionId);
+    if (outcome.type === 'finished')
+      return say({ sessionId, outcome: outcome.type, counts: faultsOf(sessionId).counts });
+    if (outcome.type !== last) say({ sessionId, outcome: outcome.type });
     last = outcome.type;
     if (outcome.type === 'suspended') await people.decide(sessionId);
     // An execution that waits for a person sleeps until the instant at which it fails.
@@ -104,6 +138,7 @@ async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionE
     concurrency: 4,
     onError: (error) => console.error(error),
   });
+  const people = peopleWith(runtime);
   while (!signal.aborted) {
     if (!(engine instanceof PollingEngine)) await sweep(store, engine, { againAfterSeconds: 1 });
     const waiting = await people.attend();
@@ -163,9 +198,10 @@ async function carryOut({ sessionId, approve: call, message = '' }: Request): Pr
   }
 }
 
-const [, , command, sessionId = ''] = process.argv;
+const [, , command, argument = ''] = process.argv;
 const requests = createInterface(process.stdin);
-if (command === 'drive') await drive(sessionId);
+if (command === 'play') await play(JSON.parse(argument) as Scene[]);
+if (command === 'drive') await drive(argument, runtime);
 if (command === 'finish') await serve(new AbortController().signal, false, new InProcessEngine());
 if (command === 'serve' || command === 'poll') {
   const leaving = new AbortController();

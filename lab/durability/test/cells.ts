@@ -85,7 +85,7 @@ export interface Baseline extends Combination {
   readonly counts: Partial<Record<Place, number>>;
 }
 
-/** A process to which something happens, with a session of its own. */
+/** A session to which something happens. */
 export interface Cell extends Combination {
   readonly baseline: Baseline;
   readonly plan: Plan;
@@ -93,10 +93,10 @@ export interface Cell extends Combination {
   readonly nth: number;
 }
 
-/** What there was when the process of a cell had died, or finished. */
+/** What there was when the process of a cell had died. */
 export interface Death {
   readonly cell: Cell;
-  /** False when it did not come by the place as often as the one before it. */
+  /** False when the session did not come by the place as often as its baseline, and has finished. */
   readonly isKilled: boolean;
   readonly atDeath: AgentSession;
   readonly before: readonly Entry[];
@@ -127,18 +127,54 @@ function nameOf({ kind, mode, outage }: Combination): string {
   return [kind, mode, ...(outage ? [outage] : [])].join('-');
 }
 
-/** Has a process do the work of a combination, with nothing in its way. */
-export async function baselineOf(world: World, combination: Combination): Promise<Baseline> {
-  const sessionId = nameOf(combination);
-  await world.begin(planOf(sessionId, combination));
-  const { lines } = await world.run(['drive', sessionId]);
-  return { ...combination, session: await world.load(sessionId), ...turnsIn(lines) };
+/** Has a process do the work of all combinations, with nothing in its way. */
+export async function baselinesOf(world: World, all: readonly Combination[]): Promise<readonly Baseline[]> {
+  const scenes = all.map((combination) => ({ sessionId: nameOf(combination) }));
+  for (const [index, { sessionId }] of scenes.entries()) {
+    await world.begin(planOf(sessionId, all[index] as Combination));
+  }
+  const { lines } = await world.run(['play', JSON.stringify(scenes)]);
+  return Promise.all(
+    all.map(async (combination) => {
+      const sessionId = nameOf(combination);
+      const { outcomes, counts = {} } = turnsIn(lines, sessionId);
+      return { ...combination, session: await world.load(sessionId), outcomes, counts };
+    }),
+  );
 }
 
-/** What a process has said of its turns with a session. */
-export function turnsIn(lines: readonly string[]): Pick<Baseline, 'outcomes' | 'counts'> {
-  const turns = lines.map((line) => JSON.parse(line) as Partial<Baseline> & { readonly outcome: string });
-  return { outcomes: turns.map(({ outcome }) => outcome), counts: turns.at(-1)?.counts ?? {} };
+/** What a process has said of its turns with a session. It says the counts when the session has finished. */
+export function turnsIn(
+  lines: readonly string[],
+  sessionId: string,
+): Pick<Baseline, 'outcomes'> & Pick<Turn, 'counts'> {
+  const turns = lines.map((line) => JSON.parse(line) as Turn).filter((turn) => turn.sessionId === sessionId);
+  return { outcomes: turns.map(({ outcome }) => outcome), counts: turns.at(-1)?.counts };
+}
+
+interface Turn {
+  readonly sessionId: string;
+  readonly outcome: string;
+  readonly counts?: Baseline['counts'] | undefined;
+}
+
+/** The most sessions that one process plays. */
+const MOST_SCENES = 12;
+
+/**
+ * The cells that one process plays, for each process. A process dies in the middle of a save, and then plays no further cell:
+ * each group has at most one of these cells, at its end.
+ */
+export function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
+  const [last, others] = [
+    cells.filter(({ place }) => place === 'mid-save'),
+    cells.filter(({ place }) => place !== 'mid-save'),
+  ];
+  const count = Math.max(last.length, Math.ceil(others.length / MOST_SCENES));
+  return Array.from({ length: count }, (_, index) => [
+    ...others.filter((_cell, position) => position % count === index),
+    ...last.slice(index, index + 1),
+  ]);
 }
 
 /** The numbers from 1 to `count`, or so many of them, evenly spread. */

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { faultText, type Place } from '../src/faults.ts';
+import { faultText, type Fault, type Place } from '../src/faults.ts';
 import {
-  baselineOf,
+  baselinesOf,
   cellsOf,
   combinations,
+  groupsOf,
   placesOf,
   scopeOf,
   table,
@@ -15,16 +16,18 @@ import {
 import { problemsOf } from './checks.ts';
 import { judge, type Treatment } from './judge.ts';
 import { TESTED_STORES } from './servers.ts';
+import type { Ended } from './worker-process.ts';
 import { forEachOf, World } from './world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const CONCURRENCY = 3;
+const SAVES: ReadonlySet<Place> = new Set(['before-save', 'mid-save', 'after-save']);
 /** So that nobody takes over what is not left, on a slow machine. */
 const UNHURRIED = { leaseSeconds: 30 };
 
 describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
   const scope = scopeOf(EFFORT, name === TESTED_STORES[0]?.name);
-  const baselines: Baseline[] = [];
+  let baselines: readonly Baseline[] = [];
   let stop: () => Promise<void>;
   let world: World;
 
@@ -32,7 +35,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     const started = await start();
     ({ stop } = started);
     world = await World.of(name, started.newLocation);
-    for (const combination of combinations(scope)) baselines.push(await baselineOf(world, combination));
+    baselines = await baselinesOf(world, combinations(scope));
   });
 
   afterAll(async () => {
@@ -45,14 +48,15 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
       cellsOf(baseline, placesOf(scope, baseline), 'dies', scope),
     );
     const deaths: Death[] = [];
-    await forEachOf(cells, CONCURRENCY, async (cell) => void deaths.push(await die(cell)));
+    await forEachOf(groupsOf(cells), CONCURRENCY, async (group) => void deaths.push(...(await die(group))));
     const later = await Promise.all([1, 2].map(() => world.run(['finish'], UNHURRIED)));
     expect(later).toEqual(later.map(() => ({ code: 0, signal: null, complaints: '', lines: [] })));
 
     const journal = world.journal.readBySession();
     const problems = [...problemsOf(journal)];
     const judged: [Cell, Treatment][] = [];
-    for (const { cell, atDeath, before } of deaths) {
+    const inOrder = deaths.toSorted((one, other) => cells.indexOf(one.cell) - cells.indexOf(other.cell));
+    for (const { cell, atDeath, before } of inOrder) {
       const { plan, baseline } = cell;
       const after = journal.get(plan.sessionId)?.slice(before.length) ?? [];
       const final = await world.load(plan.sessionId);
@@ -61,25 +65,44 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
       judged.push([cell, verdict.treatment]);
     }
     const killed = deaths.filter(({ isKilled }) => isKilled);
-    console.log(`${name}: ${killed.length} processes killed, and what became of their sessions`);
+    console.log(`${name}: ${killed.length} sessions of killed processes, and what became of them`);
     console.log(table(judged));
     expect(problems).toEqual([]);
     expect([...scope.places, ...scope.outages.places].filter((place) => !isTried(place, deaths))).toEqual([]);
   });
 
-  async function die(cell: Cell): Promise<Death> {
-    const { plan, place, nth, outage } = cell;
-    await world.begin(plan);
-    const { signal, complaints } = await world.run(['drive', plan.sessionId], {
-      fault: faultText({ place, nth, act: 'kill' }),
+  /** A process plays the cells, one after the other, each to its place. At the place of the last it dies. */
+  async function die(group: readonly Cell[]): Promise<readonly Death[]> {
+    const { lines, signal, complaints } = await play(group, 'stop');
+    const finished = new Set(group.filter(({ plan }) => turnsIn(lines, plan.sessionId).counts));
+    expect({ signal, complaints }).toEqual({
+      signal: finished.size < group.length ? 'SIGKILL' : null,
+      complaints: '',
     });
-    // On a slow machine a pause may be over before the execution is suspended, and calls in parallel share a save.
-    const isVarying = hasVaryingWrites || plan.calls > 1;
-    const mayPass = (isVarying && place === 'mid-save') || outage === 'rateLimited';
-    const died = { of: plan.sessionId, complaints, signal };
-    expect(died).toEqual({ ...died, complaints: '', signal: mayPass ? signal : 'SIGKILL' });
-    const before = world.journal.readBySession().get(plan.sessionId) ?? [];
-    return { cell, isKilled: signal === 'SIGKILL', before, atDeath: await world.load(plan.sessionId) };
+    expect([...finished].filter((cell) => !mayFinish(cell)).map(({ plan }) => plan.sessionId)).toEqual([]);
+    const journal = world.journal.readBySession();
+    return Promise.all(
+      group.map(async (cell) => {
+        const { sessionId } = cell.plan;
+        const before = journal.get(sessionId) ?? [];
+        return { cell, isKilled: !finished.has(cell), before, atDeath: await world.load(sessionId) };
+      }),
+    );
+  }
+
+  /** Calls in parallel may share a save. On a slow machine a pause may be over before the execution is suspended. */
+  function mayFinish({ place, plan, outage }: Cell): boolean {
+    if (outage === 'rateLimited') return true;
+    return (place === 'mid-save' && hasVaryingWrites === true) || (SAVES.has(place) && plan.calls > 1);
+  }
+
+  async function play(group: readonly Cell[], act: Fault['act'], options?: typeof UNHURRIED): Promise<Ended> {
+    for (const { plan } of group) await world.begin(plan);
+    const scenes = group.map(({ plan: { sessionId }, place, nth }) => ({
+      sessionId,
+      fault: faultText({ place, nth, act }),
+    }));
+    return world.run(['play', JSON.stringify(scenes)], options);
   }
 
   test('a save whose reply does not arrive is done once', async () => {
@@ -88,14 +111,15 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     );
     const cells = tried.flatMap((baseline) => cellsOf(baseline, ['after-save'], 'hears nothing', scope));
     const problems: string[] = [];
-    await forEachOf(cells, CONCURRENCY, async ({ plan, place, nth, baseline }) => {
-      await world.begin(plan);
-      const fault = faultText({ place, nth, act: 'lose-reply' });
-      const { lines, complaints } = await world.run(['drive', plan.sessionId], { fault, ...UNHURRIED });
-      expect([complaints, turnsIn(lines).outcomes]).toEqual(['', baseline.outcomes]);
-      const final = await world.load(plan.sessionId);
-      const nothing = { before: [], after: [], atDeath: final };
-      problems.push(...judge({ plan, final, uninterrupted: baseline.session, ...nothing }).problems);
+    await forEachOf(groupsOf(cells), CONCURRENCY, async (group) => {
+      const { lines, complaints } = await play(group, 'lose-reply', UNHURRIED);
+      expect(complaints).toBe('');
+      for (const { plan, baseline } of group) {
+        expect(turnsIn(lines, plan.sessionId).outcomes).toEqual(baseline.outcomes);
+        const final = await world.load(plan.sessionId);
+        const nothing = { before: [], after: [], atDeath: final };
+        problems.push(...judge({ plan, final, uninterrupted: baseline.session, ...nothing }).problems);
+      }
     });
     expect([...problems, ...problemsOf(world.journal.readBySession())]).toEqual([]);
   });
