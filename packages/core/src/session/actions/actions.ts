@@ -4,6 +4,7 @@ import { HoldfastError } from '../../errors.ts';
 import { toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { withStop } from '../../loop/stopping/final-stop.ts';
+import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
@@ -65,16 +66,13 @@ export function sendMessage(
 ): SessionAction {
   checkArgument('A message', content, MESSAGE_CONTENT);
   const { id, metadata } = checkMessageOptions(options, 'sendMessage');
-  return Object.assign(
-    async function sendMessageAction(session: AgentSession, context: ActionContext): Promise<AgentSession> {
-      requireActive(session);
-      if (id !== undefined && hasMessage(session.state, id)) return resume()(session, context);
-      const ready = isEnding(session.state) ? await context.run(session) : session;
-      const { clock } = context;
-      return context.run(ready.withState(withMessage(ready.state, content, options, clock, clock.now())));
-    },
-    { item: { id, content: { type: 'message', content, ...(metadata && { metadata }) } as const } },
-  );
+  const item = { id, content: { type: 'message', content, ...(metadata && { metadata }) } as const };
+  return onActive(item, async (session, context) => {
+    if (id !== undefined && hasMessage(session.state, id)) return resume()(session, context);
+    const ready = isEnding(session.state) ? await context.run(session) : session;
+    const { clock } = context;
+    return context.run(ready.withState(withMessage(ready.state, content, options, clock, clock.now())));
+  });
 }
 
 /**
@@ -97,14 +95,10 @@ export function resume(): SessionAction {
  * a claim, unless `whenBusy` is `enqueue`.
  */
 export function retry(): SessionAction {
-  return Object.assign(
-    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
-      requireActive(session);
-      const state = withRetry(session.state, context.clock.now());
-      return state.hasActiveExecution ? context.run(session.withState(state)) : session;
-    },
-    { item: { content: { type: 'retry' } as const } },
-  );
+  return onActive({ content: { type: 'retry' } }, async (session, context) => {
+    const state = withRetry(session.state, context.clock.now());
+    return state.hasActiveExecution ? context.run(session.withState(state)) : session;
+  });
 }
 
 /** Options of `cancel`. */
@@ -132,17 +126,12 @@ const checkCancelOptions = optionsCheck<CancelOptions>('cancel', {
 export function cancel(options: CancelOptions = {}): SessionAction {
   const { reason = 'The execution was cancelled.', executionId } = checkCancelOptions(options);
   const content = { type: 'stop' as const, reason, ...(executionId !== undefined && { executionId }) };
-  return Object.assign(
-    (session: AgentSession, context: ActionContext): Promise<AgentSession> | AgentSession => {
-      requireActive(session);
-      const { state } = session;
-      if (!state.hasActiveExecution || (executionId ?? state.executionId) !== state.executionId)
-        return session;
-      const signal = stopSignal({ reason: 'userRequested', message: reason, source: 'cancel' });
-      return context.run(session.withState(withStop(state, signal, context.clock.now())));
-    },
-    { item: { content } },
-  );
+  return onActive({ content }, async (session, context) => {
+    const { state } = session;
+    if (!state.hasActiveExecution || (executionId ?? state.executionId) !== state.executionId) return session;
+    const signal = stopSignal({ reason: 'userRequested', message: reason, source: 'cancel' });
+    return context.run(session.withState(withStop(state, signal, context.clock.now())));
+  });
 }
 
 /** Options of `approve` and `deny`. */
@@ -208,16 +197,13 @@ function seenCall(
 }
 
 function decide(decision: Decision): SessionAction {
-  return Object.assign(
-    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
-      requireActive(session);
-      const { clock } = context;
-      const tools = decision.input === undefined ? undefined : context.loop(session).tools;
-      const state = await withDecision(session.state, decision, tools, clock.now(), clock);
-      return context.run(session.withState(state));
-    },
-    { item: { content: { type: 'decision', ...decision } as const } },
-  );
+  const item = { content: { type: 'decision', ...decision } as const };
+  return onActive(item, async (session, context) => {
+    const { clock } = context;
+    const tools = decision.input === undefined ? undefined : context.loop(session).tools;
+    const state = await withDecision(session.state, decision, tools, clock.now(), clock);
+    return context.run(session.withState(state));
+  });
 }
 
 /** Options of `answer` and `answerError`. */
@@ -267,17 +253,22 @@ function idOf(call: ToolExecution | string): string {
 }
 
 function answerWith(given: GivenAnswer): SessionAction {
-  return Object.assign(
-    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
-      requireActive(session);
-      const { clock } = context;
-      const { tools } = context.loop(session);
-      return context.run(
-        session.withState(await withAnswer(session.state, given, tools, clock.now(), clock)),
-      );
-    },
-    { item: { content: { type: 'answer', ...given } as const } },
-  );
+  const item = { content: { type: 'answer', ...given } as const };
+  return onActive(item, async (session, context) => {
+    const { clock } = context;
+    const { tools } = context.loop(session);
+    const state = await withAnswer(session.state, given, tools, clock.now(), clock);
+    return context.run(session.withState(state));
+  });
+}
+
+/** Creates an action on an active session, with the inbox item that can be enqueued instead. */
+function onActive(item: Required<SessionAction>['item'], act: SessionAction): SessionAction {
+  const action: SessionAction = async (session, context) => {
+    requireActive(session);
+    return act(session, context);
+  };
+  return Object.assign(action, { item });
 }
 
 /**
@@ -285,31 +276,22 @@ function answerWith(given: GivenAnswer): SessionAction {
  * prompt, the model settings, the response format and the metadata stay.
  */
 export function clearHistory(): SessionAction {
-  return quick((session, { clock }) => {
-    const at = clock.now();
-    return session.withState(session.state.forNextExecution(at).withMessageStore(MessageStore.empty, at));
-  });
+  return changeState((state, at) => state.forNextExecution(at).withMessageStore(MessageStore.empty, at));
 }
 
 /** Changes the model settings, from the next inference on. */
 export function changeModel(llmConfig: LlmConfig): SessionAction {
-  return quick((session, { clock }) =>
-    session.withState(session.state.withLlmConfig(llmConfig, clock.now())),
-  );
+  return changeState((state, at) => state.withLlmConfig(llmConfig, at));
 }
 
 /** Changes the system prompt, from the next inference on. */
 export function changeSystemPrompt(systemPrompt: string | undefined): SessionAction {
-  return quick((session, { clock }) =>
-    session.withState(session.state.withSystemPrompt(systemPrompt, clock.now())),
-  );
+  return changeState((state, at) => state.withSystemPrompt(systemPrompt, at));
 }
 
 /** Sets one value in the metadata. */
 export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T): SessionAction {
-  return quick((session, { clock }) =>
-    session.withState(session.state.withMetadata(key, value, clock.now())),
-  );
+  return changeState((state, at) => state.withMetadata(key, value, at));
 }
 
 /**
@@ -324,6 +306,10 @@ export function describe(description: SessionDescription): SessionAction {
 /** Changes the session status. A `suspended` session accepts no messages until it is `active` again. */
 export function changeStatus(status: SessionStatus): SessionAction {
   return quick((session) => session.withStatus(status));
+}
+
+function changeState(change: (state: AgentState, at: Instant) => AgentState): SessionAction {
+  return quick((session, { clock }) => session.withState(change(session.state, clock.now())));
 }
 
 function quick(action: (session: AgentSession, context: ActionContext) => AgentSession): SessionAction {

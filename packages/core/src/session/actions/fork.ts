@@ -2,8 +2,7 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import { AgentState } from '../../state/agent-state.ts';
-import { ExecutionState } from '../../state/execution/execution.ts';
-import { ExecutionId } from '../../state/values/ids.ts';
+import { withFreshExecution } from './inbox-content.ts';
 
 /**
  * Options of a fork. Without `atStep` and `atMessage`, the copy has the whole conversation and is ready for its next
@@ -77,7 +76,8 @@ function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState
     stepExecutions.slice(atStep).flatMap(({ step }) => step.output.map((message) => message.id)),
   );
   const end = state.messages.toArray().findIndex(({ id }) => later.has(id));
-  return withPendingExecution(forkWithMessages(state, end < 0 ? state.messages.length : end, clock), clock);
+  const copy = forkWithMessages(state, end < 0 ? state.messages.length : end, clock);
+  return withFreshExecution(copy, clock, copy.updatedAt);
 }
 
 /**
@@ -94,7 +94,7 @@ function forkAtMessage(state: AgentState, atMessage: string, clock: Clock): Agen
       `atMessage must be the id of a message in the conversation, found ${describeValue(atMessage)}.`,
     );
   const copy = forkWithMessages(state, index + 1, clock);
-  return last.role === 'assistant' ? copy : withPendingExecution(copy, clock);
+  return last.role === 'assistant' ? copy : withFreshExecution(copy, clock, copy.updatedAt);
 }
 
 function forkWithMessages(state: AgentState, length: number, clock: Clock): AgentState {
@@ -103,11 +103,6 @@ function forkWithMessages(state: AgentState, length: number, clock: Clock): Agen
   const copy = AgentState.restore({ ...state, execution: undefined }).fork({ at, clock });
   if (length === state.messages.length) return copy;
   return copy.withMessages(state.messages.slice(0, length), at);
-}
-
-function withPendingExecution(copy: AgentState, clock: Clock): AgentState {
-  const execution = ExecutionState.create({ id: ExecutionId.create(clock), at: copy.updatedAt });
-  return AgentState.restore({ ...copy, execution });
 }
 
 /** Creates the error for a version that the store no longer has. */

@@ -85,13 +85,21 @@ function executionAround(state: AgentState, toolExecutionId: string): ToolExecut
   );
 }
 
-/** Returns the state without the entries of a call. When no other entry remains, the execution resumes. */
+/** Returns the state without the entries of a call. */
 function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
-  if (state.status !== 'suspended') return state;
-  const waiting = (state.execution?.waiting ?? []).filter((entry) => !isFor(entry, toolExecutionId));
-  return waiting.length === 0
-    ? state.withExecutionStatus('inProgress', at)
-    : state.withExecutionStatus('suspended', at, waiting);
+  return state.status === 'suspended'
+    ? withoutWaits(state, (entry) => isFor(entry, toolExecutionId), at)
+    : state;
+}
+
+/** Returns the state of a suspended execution without some of its waits. When no other remains, the execution resumes. */
+export function withoutWaits(
+  state: AgentState,
+  isOver: (waiting: Waiting) => boolean,
+  at: Instant,
+): AgentState {
+  const waiting = (state.execution?.waiting ?? []).filter((entry) => !isOver(entry));
+  return state.withExecutionStatus(waiting.length === 0 ? 'inProgress' : 'suspended', at, waiting);
 }
 
 function isFor(waiting: Waiting, toolExecutionId: string): boolean {

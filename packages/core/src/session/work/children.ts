@@ -1,6 +1,7 @@
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
+import { withoutWaits } from '../actions/waiting-calls.ts';
 import { reserveOf, type InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, OwnerOptions } from '../session-claim.ts';
@@ -36,10 +37,7 @@ export async function withoutEndedChildren(
     if (!isChild || child.state.execution?.isTerminal) endedChildren.add(entry);
   }
   if (endedChildren.size === 0) return state;
-  const remaining = waiting.filter((entry) => !endedChildren.has(entry));
-  return remaining.length === 0
-    ? state.withExecutionStatus('inProgress', at)
-    : state.withExecutionStatus('suspended', at, remaining);
+  return withoutWaits(state, (entry) => endedChildren.has(entry), at);
 }
 
 function maySee({ sessionId, owner }: AgentSession, child: AgentSession): boolean {

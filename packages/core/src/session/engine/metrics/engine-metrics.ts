@@ -57,15 +57,17 @@ const OUTCOMES = ['finished', 'yield', 'sleep', 'throttled', 'suspended', 'isola
 
 /** Counts for one engine. */
 export class EngineMeter {
-  concurrency = 0;
-  queueErrors = 0;
-  lostLocks = 0;
-  private sessionsInWork = 0;
-  private steps = 0;
-  private workSeconds = 0;
-  private errors = 0;
-  private unknownSessions = 0;
-  private recoveries = 0;
+  readonly counts = {
+    steps: 0,
+    workSeconds: 0,
+    errors: 0,
+    unknownSessions: 0,
+    queueErrors: 0,
+    recoveries: 0,
+    lostLocks: 0,
+    sessionsInWork: 0,
+    concurrency: 0,
+  };
   private readonly advances = new Map<AdvanceOutcome['type'], number>();
   private readonly buckets = BOUNDS.map((atMostSeconds) => ({ atMostSeconds, count: 0 }));
   private readonly lanes = new Map<
@@ -80,8 +82,8 @@ export class EngineMeter {
 
   /** Counts a session that a worker took from the queue. */
   begin({ schedule, dueAt, isRecovery }: LockedSession): void {
-    this.sessionsInWork++;
-    if (isRecovery) this.recoveries++;
+    this.counts.sessionsInWork++;
+    if (isRecovery) this.counts.recoveries++;
     const lane = this.lane(schedule.lane);
     lane.taken++;
     if (dueAt === undefined) return;
@@ -97,36 +99,28 @@ export class EngineMeter {
 
   /** Counts the end of the work on a session. */
   end(): void {
-    this.sessionsInWork--;
+    this.counts.sessionsInWork--;
   }
 
   /** Counts an advance. `result`: `undefined` when it threw. */
   addAdvance(startedAt: Instant, result: AdvanceResult | undefined): void {
-    this.workSeconds += Math.max(0, secondsBetween(startedAt, this.clock.now()));
-    if (result === undefined || result.error !== undefined) this.errors++;
+    const { counts } = this;
+    counts.workSeconds += Math.max(0, secondsBetween(startedAt, this.clock.now()));
+    if (result === undefined || result.error !== undefined) counts.errors++;
     if (result === undefined) return;
     const { type } = result.outcome;
-    if (result.isMissing) this.unknownSessions++;
+    if (result.isMissing) counts.unknownSessions++;
     this.advances.set(type, (this.advances.get(type) ?? 0) + 1);
-    this.steps += result.steps ?? 0;
+    counts.steps += result.steps ?? 0;
   }
 
   read(): EngineMetrics {
-    const { steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } = this;
     const lanes = [...this.lanes].map(([lane, counts]) => Object.freeze({ lane, ...counts }));
     const buckets = this.buckets.map((bucket) => Object.freeze({ ...bucket }));
-    const counts = OUTCOMES.map((type) => [type, this.advances.get(type) ?? 0] as const);
+    const advances = OUTCOMES.map((type) => [type, this.advances.get(type) ?? 0] as const);
     return Object.freeze({
-      advances: Object.freeze(Object.fromEntries(counts)) as EngineMetrics['advances'],
-      steps,
-      workSeconds,
-      errors,
-      unknownSessions,
-      queueErrors,
-      recoveries,
-      lostLocks,
-      sessionsInWork: this.sessionsInWork,
-      concurrency: this.concurrency,
+      advances: Object.freeze(Object.fromEntries(advances)) as EngineMetrics['advances'],
+      ...this.counts,
       waits: Object.freeze({
         count: sumOf(lanes, ({ waits }) => waits.count),
         seconds: sumOf(lanes, ({ waits }) => waits.seconds),

@@ -49,27 +49,29 @@ export function metricsText(metrics: EngineMetrics, options: MetricsTextOptions 
     .join('');
 }
 
-function familiesOf(metrics: EngineMetrics): readonly Family[] {
-  const { advances, steps, workSeconds, errors, unknownSessions, queueErrors, recoveries, lostLocks } =
-    metrics;
-  const outcomes = Object.entries(advances).map(([outcome, count]): Sample => [{ outcome }, count]);
-  const counter = (name: string, help: string, value: number): Family => [
-    name,
+/** The families of one sample, by the member of the metrics. */
+const SINGLE_SAMPLES = [
+  ['steps', 'steps_total', 'counter', 'Closed steps.'],
+  ['workSeconds', 'work_seconds_total', 'counter', 'Duration of all advances.'],
+  ['errors', 'errors_total', 'counter', 'Advances that threw or returned an error.'],
+  [
+    'unknownSessions',
+    'unknown_sessions_total',
     'counter',
-    help,
-    [[{}, value]],
-  ];
+    'Wake-ups of sessions that the store does not have.',
+  ],
+  ['queueErrors', 'queue_errors_total', 'counter', 'Errors of the queue of the engine.'],
+  ['recoveries', 'recoveries_total', 'counter', 'Sessions that were delivered again.'],
+  ['lostLocks', 'lost_locks_total', 'counter', 'Locks that were not renewed in time.'],
+  ['sessionsInWork', 'sessions_in_work', 'gauge', 'Sessions in work now.'],
+  ['concurrency', 'concurrency', 'gauge', 'The most sessions in work at the same time.'],
+] as const;
+
+function familiesOf(metrics: EngineMetrics): readonly Family[] {
+  const outcomes = Object.entries(metrics.advances).map(([outcome, count]): Sample => [{ outcome }, count]);
   return [
     ['advances_total', 'counter', 'Advances by outcome.', outcomes],
-    counter('steps_total', 'Closed steps.', steps),
-    counter('work_seconds_total', 'Duration of all advances.', workSeconds),
-    counter('errors_total', 'Advances that threw or returned an error.', errors),
-    counter('unknown_sessions_total', 'Wake-ups of sessions that the store does not have.', unknownSessions),
-    counter('queue_errors_total', 'Errors of the queue of the engine.', queueErrors),
-    counter('recoveries_total', 'Sessions that were delivered again.', recoveries),
-    counter('lost_locks_total', 'Locks that were not renewed in time.', lostLocks),
-    ['sessions_in_work', 'gauge', 'Sessions in work now.', [[{}, metrics.sessionsInWork]]],
-    ['concurrency', 'gauge', 'The most sessions in work at the same time.', [[{}, metrics.concurrency]]],
+    ...SINGLE_SAMPLES.map(([member, ...family]): Family => [...family, [[{}, metrics[member]]]]),
     ['wait_seconds', 'histogram', 'Time from due to the start of the work.', waitSamples(metrics)],
     ...laneFamilies(metrics),
   ];

@@ -1,17 +1,17 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
 import type { SessionChannel } from '../../../channel/session-channel.ts';
-import { systemClock, type Clock } from '../../../clock.ts';
+import { systemClock } from '../../../clock.ts';
 import type { SessionDirectory } from '../../session-directory.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { DueSessions } from './due-sessions.ts';
-import { GROUP_CONCURRENCY, groupLimits, type GroupConcurrency } from '../queue/group-limits.ts';
-import type { LaneLimits } from '../queue/lane-turns.ts';
-import { checkLanes } from '../queue/lane-limits.ts';
+import { groupLimits } from '../queue/group-limits.ts';
+import { IN_PROCESS_CHECKS, type InProcessEngineOptions } from '../queue/in-process-engine.ts';
+import { checkLanes } from '../queue/lane-turns.ts';
 import { DIRECTORY } from '../sweep.ts';
 import { QueueEngine } from '../queue/queue-engine.ts';
 
-/** The options of `PollingEngine`. */
-export interface PollingEngineOptions {
+/** The options of `PollingEngine`. Limits of lanes and groups hold in this process. */
+export interface PollingEngineOptions extends InProcessEngineOptions {
   /** The store of the sessions. All workers on one store share its sessions. */
   readonly store: SessionDirectory;
   /** Wakes the workers of other processes at once. Without a channel, they see a wake-up when they poll. */
@@ -23,17 +23,6 @@ export interface PollingEngineOptions {
    * another worker takes the session after that. Default: 10.
    */
   readonly againAfterSeconds?: number | undefined;
-  /** Limits of lanes in this process, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
-  readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
-  /**
-   * How many sessions of one group are worked on at the same time in this process, over all lanes: `5`, or
-   * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
-   */
-  readonly groupConcurrency?: GroupConcurrency | undefined;
-  /** The steps of an advance after which the session waits for its next turn. Default: no limit. */
-  readonly stepsPerTurn?: number | undefined;
-  /** The clock for polls and instants; default: the clock of the machine. */
-  readonly clock?: Clock | undefined;
 }
 
 const checkOptions = optionsCheck<PollingEngineOptions>(
@@ -43,10 +32,7 @@ const checkOptions = optionsCheck<PollingEngineOptions>(
     channel: mustBe.objectWith('a session channel', ['notify', 'onNotification']),
     pollSeconds: mustBe.seconds,
     againAfterSeconds: mustBe.seconds,
-    lanes: mustBe.object,
-    groupConcurrency: GROUP_CONCURRENCY,
-    stepsPerTurn: mustBe.wholeNumber(1),
-    clock: mustBe.clock,
+    ...IN_PROCESS_CHECKS,
   },
   {
     ...ADVICE_OF_ENGINES,

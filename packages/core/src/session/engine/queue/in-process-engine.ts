@@ -1,15 +1,14 @@
-import { mustBe, optionsCheck } from '../../../arguments.ts';
+import { mustBe, optionsCheck, type OptionChecks } from '../../../arguments.ts';
 import { systemClock, type Clock } from '../../../clock.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { GROUP_CONCURRENCY, groupLimits, type GroupConcurrency } from './group-limits.ts';
-import { checkLanes } from './lane-limits.ts';
-import type { LaneLimits } from './lane-turns.ts';
+import { checkLanes, type LaneLimits } from './lane-turns.ts';
 import { MemoryWakeUps } from './memory-wake-ups.ts';
 import { QueueEngine } from './queue-engine.ts';
 
 /** The options of `InProcessEngine`. */
 export interface InProcessEngineOptions {
-  /** The clock for later wake-ups; default: the clock of the machine. */
+  /** The clock for instants; default: the clock of the machine. */
   readonly clock?: Clock | undefined;
   /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
@@ -22,17 +21,17 @@ export interface InProcessEngineOptions {
   readonly stepsPerTurn?: number | undefined;
 }
 
+/** The checks of the options of an engine with the limits of one process. */
+export const IN_PROCESS_CHECKS: OptionChecks<InProcessEngineOptions> = {
+  clock: mustBe.clock,
+  lanes: mustBe.object,
+  groupConcurrency: GROUP_CONCURRENCY,
+  stepsPerTurn: mustBe.wholeNumber(1),
+};
+
+// A check inside of a function is not in the bundle of a program without an engine.
 const checkOptions = (options: InProcessEngineOptions): InProcessEngineOptions =>
-  optionsCheck<InProcessEngineOptions>(
-    'InProcessEngine',
-    {
-      clock: mustBe.clock,
-      lanes: mustBe.object,
-      groupConcurrency: GROUP_CONCURRENCY,
-      stepsPerTurn: mustBe.wholeNumber(1),
-    },
-    ADVICE_OF_ENGINES,
-  )(options);
+  optionsCheck('InProcessEngine', IN_PROCESS_CHECKS, ADVICE_OF_ENGINES)(options);
 
 /**
  * Works on sessions in this process, several at once. It is the reference for the contract of engines. It holds wake-ups

@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../../arguments.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Schedule } from '../engine.ts';
 import type { GroupLimits } from './group-limits.ts';
@@ -6,6 +7,12 @@ import type { GroupLimits } from './group-limits.ts';
 export interface LaneLimits {
   /** How many sessions of the lane are worked on at the same time; no limit when absent. */
   readonly concurrency?: number | undefined;
+}
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown limit or an invalid value. */
+export function checkLanes(lanes: Readonly<Record<string, LaneLimits>>): void {
+  const checkLane = optionsCheck<LaneLimits>('a lane', { concurrency: mustBe.wholeNumber(1) });
+  for (const [name, limits] of Object.entries(lanes)) checkLane(limits, `lane "${name}"`);
 }
 
 /** The sessions of one priority that wait for work, by group. Groups take turns, in the order of the map. */

@@ -84,7 +84,7 @@ export class QueueEngine<Lock extends LockedSession = LockedSession> implements 
     const { queue, clock, stepsPerTurn, meter } = this;
     const given = { advance, isolated, concurrency, onError };
     const worker = new QueueWorker({ queue, clock, stepsPerTurn, meter, ...given });
-    meter.concurrency = concurrency;
+    meter.counts.concurrency = concurrency;
     worker.start(this.worker);
     this.worker = worker;
     const stop: EngineWorker['stop'] = async (stopOptions) => {

@@ -252,14 +252,14 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   }
 
   private report(error: unknown, sessionId?: string): void {
-    if (sessionId === undefined) this.parts.meter.queueErrors++;
+    if (sessionId === undefined) this.parts.meter.counts.queueErrors++;
     announceTo([(thrown: unknown) => this.parts.onError(thrown, sessionId)], error);
   }
 
   private lose(lock: Lock): void {
     const work = this.works.get(lock);
     if (work === undefined) return; // the work has ended meanwhile
-    this.parts.meter.lostLocks++;
+    this.parts.meter.counts.lostLocks++;
     work.abortController.abort(new RunAbort('yield', LOST_LOCK));
   }
 }
