@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import { hasGrown, pathOf, readCosts, updatedCosts, writeCosts } from './costs.ts';
-import { countsChildren, processorSeconds } from './cpu.ts';
+import { countsChildren, ownSeconds } from './cpu.ts';
 
 /** A test file and its cost in seconds of processor time. */
 interface Measured {
@@ -18,7 +18,7 @@ export class CostsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.flatMap(measured).toSorted((one, other) => other.seconds - one.seconds);
     if (files.length === 0) return;
-    console.log(reportOf(files, processorSeconds()));
+    console.log(reportOf(files, ownSeconds()));
     if (process.env['UPDATE_COSTS'] === undefined) return;
     writeCosts(updatedCosts(readCosts(), new Map(files.map(({ path, seconds }) => [path, seconds]))));
   }

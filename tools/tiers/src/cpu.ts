@@ -12,12 +12,15 @@ const TICKS_PER_SECOND = 100;
 /** Whether the processor time of child processes is counted too: Linux tells it. */
 export const countsChildren = process.platform === 'linux';
 
+/** The processor time of this process until now; seconds. */
+export function ownSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
 /** The processor time of this process until now, and of its children that have ended; seconds. */
 export function processorSeconds(): number {
-  if (!countsChildren) {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  }
+  if (!countsChildren) return ownSeconds();
   const stat = readFileSync('/proc/self/stat', 'utf8');
   // The name of the program, in parentheses, can contain spaces: fields are counted from its end.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
