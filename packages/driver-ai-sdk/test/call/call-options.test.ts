@@ -13,40 +13,24 @@ const add = {
 } satisfies ToolDescription;
 const tools = Object.freeze([add]);
 
+const settings = {
+  maxOutputTokens: 100,
+  temperature: 0,
+  topP: 0.5,
+  topK: 40,
+  presencePenalty: 0.1,
+  frequencyPenalty: 0.2,
+  stopSequences: ['END'],
+  seed: 7,
+  reasoning: 'high' as const,
+  providerOptions: { openai: { store: false } },
+};
+
 describe('a call', () => {
   const table: [string, Partial<InferenceRequest>, Partial<LanguageModelV4CallOptions>][] = [
     ['no settings', {}, {}],
     ['a model id only', { llmConfig: { model: 'openai:gpt-5' } }, {}],
-    [
-      'all settings',
-      {
-        llmConfig: {
-          model: 'm',
-          maxOutputTokens: 100,
-          temperature: 0,
-          topP: 0.5,
-          topK: 40,
-          presencePenalty: 0.1,
-          frequencyPenalty: 0.2,
-          stopSequences: ['END'],
-          seed: 7,
-          reasoning: 'high',
-          providerOptions: { openai: { store: false } },
-        },
-      },
-      {
-        maxOutputTokens: 100,
-        temperature: 0,
-        topP: 0.5,
-        topK: 40,
-        presencePenalty: 0.1,
-        frequencyPenalty: 0.2,
-        stopSequences: ['END'],
-        seed: 7,
-        reasoning: 'high',
-        providerOptions: { openai: { store: false } },
-      },
-    ],
+    ['all settings', { llmConfig: { model: 'm', ...settings } }, settings],
     ['a choice without tools', { toolChoice: 'required' }, {}],
     ['tools', { tools }, { tools: [{ type: 'function', ...add }], toolChoice: { type: 'auto' } }],
     [

@@ -226,6 +226,16 @@ describe('tools that fail', () => {
   const refusal = (name: string): readonly string[] =>
     recovery(name).map((part) => part.replace(` +started ${name}`, ''));
 
+  const blocked = [
+    begins,
+    asks(1),
+    'beforeToolUse add +blocked add afterToolUse add',
+    goesOn(1),
+    answers(2),
+    stops(2),
+    over('completed'),
+  ];
+
   const rows: readonly Row[] = [
     {
       name: 'a tool that throws, and a model that recovers',
@@ -322,15 +332,7 @@ describe('tools that fail', () => {
       script: [call('add'), 'Sorry.'],
       tools: [add],
       hooks: [{ beforeToolUse: () => ({ block: 'not on Sundays' }) }],
-      trace: [
-        begins,
-        asks(1),
-        'beforeToolUse add +blocked add afterToolUse add',
-        goesOn(1),
-        answers(2),
-        stops(2),
-        over('completed'),
-      ],
+      trace: blocked,
       ...recovers,
       errors: ['TOOL_BLOCKED'],
       results: ['not on Sundays'],
@@ -347,15 +349,7 @@ describe('tools that fail', () => {
       tools: [add],
       toolErrors: 'fail',
       hooks: [{ beforeToolUse: () => ({ block: '' }) }],
-      trace: [
-        begins,
-        asks(1),
-        'beforeToolUse add +blocked add afterToolUse add',
-        goesOn(1),
-        answers(2),
-        stops(2),
-        over('completed'),
-      ],
+      trace: blocked,
       ...recovers,
       errors: ['TOOL_BLOCKED'],
       results: ['Tool "add" is blocked.'],

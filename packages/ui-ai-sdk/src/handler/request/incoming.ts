@@ -1,6 +1,6 @@
 import type { FilePart, JsonObject, UserPart } from '@holdfast/core';
 import type { UIMessage } from 'ai';
-import { isObject } from '../../json/is-same-value.ts';
+import { isRecord } from '../../json/is-same-value.ts';
 import { dataPartsMetadata, DATA_PARTS, isDataPart, type DataPart } from '../../messages/data-parts.ts';
 import { ChatRequestError } from './chat-error.ts';
 import { requireSmall } from './size.ts';
@@ -246,10 +246,6 @@ export function isId(value: unknown): value is string {
     value.isWellFormed() &&
     !/\p{Cc}/u.test(value)
   );
-}
-
-function isRecord(value: unknown): value is Members {
-  return isObject(value) && !Array.isArray(value);
 }
 
 function invalid(message: string): ChatRequestError {
