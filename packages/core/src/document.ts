@@ -15,6 +15,9 @@ export type Read<T> = (reader: DocumentReader, value: unknown) => T;
 /** The members of a document object. Their names are checked, their values are not. */
 export type Members = Readonly<Record<string, unknown>>;
 
+/** The names of members: a set of them, or the members of a shape. */
+type Names = Pick<ReadonlySet<string>, 'has' | 'keys'>;
+
 /**
  * Reads a parsed JSON document strictly. The reader tracks its path in the document, and each failure names that path.
  * JSON values of the document become part of the result: the reader freezes them and does not copy them.
@@ -58,7 +61,7 @@ export class DocumentReader {
   }
 
   /** Requires an object, with members of the given names only. */
-  members(value: unknown, names: ReadonlySet<string>): Members {
+  members(value: unknown, names: Names): Members {
     if (!isPlainObject(value)) return this.fail('an object', value);
     for (const name in value) if (!names.has(name)) this.unknownMember(value, name, names);
     return value;
@@ -106,9 +109,9 @@ export class DocumentReader {
   }
 
   /** Throws the error for an unknown member. */
-  unknownMember(members: Members, name: string, known: Iterable<string>): never {
+  unknownMember(members: Members, name: string, known: Names): never {
     this.enter(name);
-    return this.fail(`one of ${[...known].join(', ')}`, members[name]);
+    return this.fail(`one of ${[...known.keys()].join(', ')}`, members[name]);
   }
 
   /** Refuses a member that the format has since `version`, when the document has an older version. */
@@ -190,6 +193,17 @@ export function readOneOf<const T extends string>(choices: readonly T[]): Read<T
   return (reader, value) => known.get(value) ?? reader.fail(expected, value);
 }
 
+/** Returns a reader of a member that the format has since a version. */
+export function since<T>(version: number, read: Read<T>): Read<T> {
+  return (reader, value) =>
+    reader.version < version
+      ? reader.fail(`no such member before version ${version}`, value)
+      : read(reader, value);
+}
+
+/** Stands for the reader of a member that its class reads itself, because the value depends on other members. */
+export const byClass: Read<never> = (reader, value) => reader.fail('a member that its class reads', value);
+
 /** Reads any JSON value and freezes it in place. */
 export const readJson: Read<JsonValue> = (reader, value) => {
   // Only an invalid value needs the second pass, which finds its path.
@@ -243,6 +257,20 @@ export type Shaped<R extends Readers> = {
   readonly [Name in keyof R as Name extends `${infer Bare}?` ? Bare : never]?: ReturnType<R[Name]>;
 };
 
+/**
+ * The members of a class, from the shape of its document, without those that the class reads itself. `Defaulted` members
+ * have a value when the document omits them.
+ */
+export type Fields<S, Defaulted extends string = never> =
+  S extends Shape<infer T>
+    ? {
+        readonly [N in OwnName<T>]: N extends RequiredName<T> | Defaulted ? Exclude<T[N], undefined> : T[N] | undefined;
+      }
+    : never;
+
+type RequiredName<T> = { [N in keyof T]-?: Partial<Pick<T, N>> extends Pick<T, N> ? never : N }[keyof T];
+type OwnName<T> = { [N in keyof T]-?: [Exclude<T[N], undefined>] extends [never] ? never : N }[keyof T];
+
 /** Returns the shape of the objects that the readers accept. */
 export function shapeOf<const R extends Readers>(readers: R): Shape<Shaped<R>> {
   const members = new Map<string, ShapeMember>();
@@ -271,16 +299,33 @@ export function shapeReader<const R extends Readers>(readers: R): Read<Shaped<R>
  * order.
  */
 export function orderedReader<const R extends Readers>(readers: R): Read<Shaped<R>> {
-  const shape = [...shapeOf(readers).members];
-  const names = new Set(shape.map(([name]) => name));
-  return (reader, value) => {
-    const members = reader.members(value, names);
-    const copy: Record<string, unknown> = {};
-    for (const [name, { read, isRequired }] of shape) {
-      if (isRequired || members[name] !== undefined) copy[name] = reader.required(members, name, read);
-    }
-    return Object.freeze(copy) as Shaped<R>;
-  };
+  const shape = shapeOf(readers);
+  return (reader, value) => readOrdered(reader, value, shape);
+}
+
+/** Reads a copy of an object of a shape, without the members that its class reads itself. */
+export function readOrdered<T>(reader: DocumentReader, value: unknown, shape: Shape<T>): T {
+  const members = reader.members(value, shape.members);
+  const copy: Record<string, unknown> = {};
+  for (const [name, { read, isRequired }] of shape.members) {
+    if (read !== byClass && (isRequired || members[name] !== undefined))
+      copy[name] = reader.required(members, name, read);
+  }
+  return Object.freeze(copy) as T;
+}
+
+/** Sets the members that a document has in a value that is not frozen yet, except those that its class reads itself. */
+export function readInto<T extends object>(
+  reader: DocumentReader,
+  members: Members,
+  shape: Shape<Partial<T>>,
+  target: T,
+): void {
+  for (const name in members) {
+    const read = shape.members.get(name)?.read ?? byClass;
+    if (read !== byClass && members[name] !== undefined)
+      (target as Record<string, unknown>)[name] = reader.required(members, name, read);
+  }
 }
 
 /** Shapes by the value of the member that selects the shape. */
@@ -310,7 +355,7 @@ function readMembers<T>(reader: DocumentReader, document: Members, shape: Shape<
   let missing = shape.required;
   for (const name in document) {
     const member = shape.members.get(name);
-    if (member === undefined) return reader.unknownMember(document, name, shape.members.keys());
+    if (member === undefined) return reader.unknownMember(document, name, shape.members);
     if (member.isRequired) missing--;
     reader.enter(name);
     member.read(reader, document[name]);

@@ -15,7 +15,7 @@ import type {
   MessageView,
 } from '../messages/message-refs.ts';
 import { readStepRequest, type StepRequest } from '../inference/request.ts';
-import { TOOL_EXECUTION_NAMES, writeToolExecution } from '../tools/tool-execution-document.ts';
+import { TOOL_EXECUTION, writeToolExecution } from '../tools/tool-execution-document.ts';
 import { isHandledByLoop, needsProviderApproval } from '../messages/call-marks.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
 import {
@@ -190,7 +190,7 @@ function readToolExecution(
   output: readonly Message[],
   response: InferenceResponse | undefined,
 ): ToolExecution {
-  const members = reader.members(value, TOOL_EXECUTION_NAMES);
+  const members = reader.members(value, TOOL_EXECUTION.members);
   if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
     reader.fail('either a call or the id of a call in the response', value);
   const call = reader.optional(members, 'call', readToolCall) ?? readCallId(reader, members, response);

@@ -1,5 +1,5 @@
 import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
-import { checkedCopy, DocumentReader, type Members } from '../../document.ts';
+import { checkedCopy, DocumentReader, readInto, type Members } from '../../document.ts';
 import { isEqualJson, isSameJson, toJsonValue, type JsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
 import { draft, freeze } from '../values/copy.ts';
@@ -23,8 +23,8 @@ import {
 } from './tool-outcome.ts';
 import { requireUsage, Usage } from '../inference/usage.ts';
 import {
-  readToolExecution,
-  TOOL_EXECUTION_NAMES,
+  requireConsistent,
+  TOOL_EXECUTION,
   writeToolExecution,
   type ToolExecutionFields,
   type ToolExecutionInit,
@@ -347,7 +347,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): ToolExecution {
     return DocumentReader.read(json, (reader, value) => {
-      const members = reader.members(value, TOOL_EXECUTION_NAMES);
+      const members = reader.members(value, TOOL_EXECUTION.members);
       const call = reader.required(members, 'call', readToolCall);
       return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
     });
@@ -360,7 +360,11 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
-    return freeze(new ToolExecution(readToolExecution(reader, members, call, outcome)));
+    const id = reader.required(members, 'id', ToolExecutionId.read);
+    const read = new ToolExecution({ id, call, outcome });
+    readInto(reader, members, TOOL_EXECUTION, read);
+    requireConsistent(reader, members, read);
+    return freeze(read);
   }
 }
 
