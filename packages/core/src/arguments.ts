@@ -1,5 +1,7 @@
 import type { Clock } from './clock.ts';
-import { describeValue, invalidArgument } from './errors.ts';
+import { DocumentReader, type Read } from './document.ts';
+import { describeValue, HoldfastError, invalidArgument, StateFormatError } from './errors.ts';
+import { toJsonValue } from './json.ts';
 
 /** The check of one argument or option. */
 export interface ArgumentCheck {
@@ -245,4 +247,37 @@ export function requireClock(value: Clock | null | undefined): void {
 /** Creates the error for an argument of the wrong type. */
 export function wrongArgument(value: unknown, expected: string): Error {
   return invalidArgument(`Expected ${expected}, found ${describeValue(value)}.`, TypeError);
+}
+
+// Values that become part of a state
+
+/**
+ * Returns a checked, frozen copy of a value from a caller, such as model settings.
+ * @throws HoldfastError `CONTEXT_INVALID` for an invalid value, `NOT_JSON` for a value that JSON cannot hold.
+ */
+export function checkedCopy<T>(what: string, value: unknown, read: Read<T>): T {
+  return checkedJson(what, toJsonValue(value), read);
+}
+
+/** Checks a deeply frozen value in place and returns it. Returns a checked, frozen copy of any other value. */
+export function checkedValue<T>(what: string, value: T, read: Read<T>): T {
+  return checkedJson(what, isDeeplyFrozen(value) ? value : toJsonValue(value), read);
+}
+
+function checkedJson<T>(what: string, json: unknown, read: Read<T>): T {
+  try {
+    return DocumentReader.read(json, read);
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    const { message, data } = error;
+    throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${message}`, {
+      cause: error,
+      data,
+    });
+  }
+}
+
+function isDeeplyFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
 }

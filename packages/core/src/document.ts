@@ -1,10 +1,9 @@
-import { describeValue, HoldfastError, StateFormatError, type ErrorCode } from './errors.ts';
+import { describeValue, StateFormatError, type ErrorCode } from './errors.ts';
 import {
   isJsonObject,
   isPlainObject,
   MAX_NESTING,
   tryFreezeJson,
-  toJsonValue,
   type JsonObject,
   type JsonValue,
 } from './json.ts';
@@ -92,14 +91,6 @@ export class DocumentReader {
     return result;
   }
 
-  /** Reads every element of an array into a frozen list, and refuses an empty array: writers omit empty lists. */
-  nonEmptyList<T>(value: unknown, read: Read<T>): readonly T[] {
-    const result = this.list(value, read);
-    return result.length > 0
-      ? Object.freeze(result)
-      : this.fail('a non-empty value, or an omitted member', value);
-  }
-
   /** Reads every member of an object that may have any names. */
   entries<T>(value: unknown, read: Read<T>): [string, T][] {
     if (!isPlainObject(value)) return this.fail('an object', value);
@@ -148,11 +139,19 @@ export function readNonEmpty<T>(read: Read<T>): Read<T> {
     isEmptyValue(value) ? reader.fail('a non-empty value, or an omitted member', value) : read(reader, value);
 }
 
-/** Reads a string. */
+/** Returns a reader of frozen lists, which refuses an empty list: writers omit it. */
+export function readFilledList<T>(read: Read<T>): Read<readonly T[]> {
+  return (reader, value) => {
+    const list = reader.list(value, read);
+    return list.length > 0
+      ? Object.freeze(list)
+      : reader.fail('a non-empty value, or an omitted member', value);
+  };
+}
+
 export const readString: Read<string> = (reader, value) =>
   typeof value === 'string' ? value : reader.fail('a string', value);
 
-/** Reads a boolean. */
 export const readBoolean: Read<boolean> = (reader, value) =>
   typeof value === 'boolean' ? value : reader.fail('true or false', value);
 
@@ -216,20 +215,9 @@ function freezeJson(reader: DocumentReader, value: unknown, levels: number): voi
   if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return;
   if (typeof value !== 'object') reader.fail('a JSON value', value);
   if (levels === 0) reader.fail(`at most ${MAX_NESTING} levels of nesting`, value);
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      reader.enter(index);
-      freezeJson(reader, value[index], levels - 1);
-      reader.leave();
-    }
-  } else {
-    const members = reader.object(value);
-    for (const name in members) {
-      reader.enter(name);
-      freezeJson(reader, members[name], levels - 1);
-      reader.leave();
-    }
-  }
+  const freeze: Read<void> = (_, inner) => freezeJson(reader, inner, levels - 1);
+  if (Array.isArray(value)) reader.list(value, freeze);
+  else reader.entries(value, freeze);
   Object.freeze(value);
 }
 
@@ -264,7 +252,9 @@ export type Shaped<R extends Readers> = {
 export type Fields<S, Defaulted extends string = never> =
   S extends Shape<infer T>
     ? {
-        readonly [N in OwnName<T>]: N extends RequiredName<T> | Defaulted ? Exclude<T[N], undefined> : T[N] | undefined;
+        readonly [N in OwnName<T>]: N extends RequiredName<T> | Defaulted
+          ? Exclude<T[N], undefined>
+          : T[N] | undefined;
       }
     : never;
 
@@ -367,21 +357,16 @@ function readMembers<T>(reader: DocumentReader, document: Members, shape: Shape<
 
 function failForMissing(reader: DocumentReader, document: Members, { members }: Shape<unknown>): void {
   for (const [name, { isRequired }] of members) {
-    if (isRequired && !Object.hasOwn(document, name)) reader.required(document, name, readMissing);
+    if (!isRequired || Object.hasOwn(document, name)) continue;
+    reader.enter(name);
+    reader.fail('a value', undefined);
   }
 }
-
-const readMissing: Read<never> = (reader, value) => reader.fail('a value', value);
 
 /** Returns a reader of lists of one type, which freezes them in place. */
 export function readFrozenList<T>(read: Read<T>): Read<readonly T[]> {
   return (reader, value) => {
-    if (!Array.isArray(value)) return reader.fail('an array', value);
-    for (let index = 0; index < value.length; index++) {
-      reader.enter(index);
-      read(reader, value[index]);
-      reader.leave();
-    }
+    reader.list(value, read);
     return Object.freeze(value as T[]);
   };
 }
@@ -392,39 +377,6 @@ export function readFrozenRecord<T>(read: Read<T>): Read<Readonly<Record<string,
     reader.entries(value, read);
     return Object.freeze(value as Record<string, T>);
   };
-}
-
-/**
- * Returns a checked, frozen copy of a value from a caller, such as model settings.
- * @throws HoldfastError `CONTEXT_INVALID` for an invalid value, `NOT_JSON` for a value that JSON cannot hold.
- */
-export function checkedCopy<T>(what: string, value: unknown, read: Read<T>): T {
-  return asContextInvalid(what, () => DocumentReader.read(toJsonValue(value), read));
-}
-
-function asContextInvalid<T>(what: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof StateFormatError)) throw error;
-    throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
-      cause: error,
-      data: error.data,
-    });
-  }
-}
-
-/** Checks a deeply frozen value in place and returns it. Returns a checked, frozen copy of any other value. */
-export function checkedValue<T>(what: string, value: T, read: Read<T>): T {
-  if (!isDeeplyFrozen(value)) return checkedCopy(what, value, read);
-  return asContextInvalid(what, () => DocumentReader.read(value, read));
-}
-
-function isDeeplyFrozen(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (!Object.isFrozen(value)) return false;
-  for (const member of Object.values(value)) if (!isDeeplyFrozen(member)) return false;
-  return true;
 }
 
 /** Reads a JSON object and freezes it in place. */

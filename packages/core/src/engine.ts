@@ -11,6 +11,7 @@ export { Metadata } from './state/values/metadata.ts';
 export { ExecutionState } from './state/execution/execution.ts';
 export { isTerminal } from './state/execution/status.ts';
 export { StepExecution } from './state/execution/step-execution.ts';
+export type { StepExecutionFields } from './state/execution/step-execution.ts';
 export { newStepMessageIds } from './state/execution/step-output.ts';
 export type { StepMessageIds } from './state/execution/step-output.ts';
 export type { StepType } from './state/execution/step.ts';
@@ -100,7 +101,6 @@ export type { PollingEngineOptions } from './session/engine/polling/polling-engi
 export type { InProcessEngineOptions } from './session/engine/queue/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
-export type { StepExecutionFields } from './state/execution/step-execution-document.ts';
 export type { AsJson, ToolExecutionOf } from './loop/tools/typed-execution.ts';
 export { callAfter } from './clock.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';

@@ -157,6 +157,11 @@ export function compact<T extends object>(fields: T): Readonly<T> {
   return Object.freeze(result) as Readonly<T>;
 }
 
+/** Returns the names of a table. */
+export function namesOf<Name extends string>(table: { readonly [N in Name]: unknown }): readonly Name[] {
+  return Object.keys(table) as Name[];
+}
+
 /** True for an object from a literal, from `JSON.parse` or from another realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,5 +1,6 @@
+import { checkedCopy } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
-import { checkedCopy, orderedReader, readJsonObject, readString, type Read } from '../document.ts';
+import { orderedReader, readJsonObject, readString, type Read } from '../document.ts';
 import type { JsonObject } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import { readBudgetLimits, toJsonLimits, type BudgetLimits } from './execution/budget.ts';
@@ -88,7 +89,6 @@ const readCapabilities: Read<Readonly<Record<string, JsonObject>>> = (reader, va
   return Object.freeze(value) as Readonly<Record<string, JsonObject>>;
 };
 
-/** Reads a definition. */
 export const readAgentDefinition: Read<AgentDefinition> = orderedReader({
   name: readName,
   'version?': readVersion,

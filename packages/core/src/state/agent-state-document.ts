@@ -1,14 +1,41 @@
-import { readCount, readInstant, type DocumentReader } from '../document.ts';
+import {
+  byClass,
+  readCount,
+  readInstant,
+  readOrdered,
+  shapeOf,
+  type DocumentReader,
+  type Fields,
+  type Read,
+} from '../document.ts';
 import { compact } from '../json.ts';
-import type { AgentStateFields, AgentStateView } from './agent-state-view.ts';
 import { AgentContext } from './context.ts';
 import { ExecutionState } from './execution/execution.ts';
 import { readLlmConfig } from './inference/llm-config.ts';
+import type { Init } from './values/copy.ts';
 import { AgentId } from './values/ids.ts';
 import { versionOf, writeExecution } from './execution/execution-document.ts';
 import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from './snapshot.ts';
 
 const FORMAT = 'holdfast/agent-state';
+
+/** The members of a stored state. */
+const AGENT_STATE = shapeOf({
+  agentId: AgentId.read,
+  'parentAgentId?': AgentId.read,
+  createdAt: readInstant,
+  updatedAt: readInstant,
+  executionCount: readCount,
+  'llmConfig?': readLlmConfig,
+  context: AgentContext.read,
+  'execution?': byClass,
+});
+
+/** The stored members of a state. All other members are derived from them. */
+export type AgentStateFields = Init<
+  Fields<typeof AGENT_STATE> & { readonly execution: ExecutionState | undefined },
+  'agentId' | 'createdAt' | 'updatedAt' | 'executionCount' | 'context'
+>;
 
 /** The large members of a document, which a store can save separately. */
 interface LargeParts {
@@ -18,18 +45,18 @@ interface LargeParts {
 }
 
 /** Returns the document of a state. */
-export function writeAgentState(state: AgentStateView): SnapshotEnvelope {
-  const { llmConfig, context, execution, store } = state;
+export function writeAgentState(state: AgentStateFields): SnapshotEnvelope {
+  const { llmConfig, context, execution } = state;
   return writeAgentStateWith(state, execution === undefined ? 1 : versionOf(execution), {
     llmConfig,
     context: context.toJSON(),
-    execution: execution && writeExecution(execution, store),
+    execution: execution && writeExecution(execution, context.store),
   });
 }
 
 /** Returns the document of a state in the given version, with the given large members. */
 export function writeAgentStateWith(
-  state: AgentStateView,
+  state: AgentStateFields,
   version: number,
   parts: LargeParts,
 ): SnapshotEnvelope {
@@ -38,34 +65,13 @@ export function writeAgentStateWith(
   return sealSnapshot(FORMAT, version, compact(document));
 }
 
-const NAMES = new Set([
-  'agentId',
-  'parentAgentId',
-  'createdAt',
-  'updatedAt',
-  'executionCount',
-  'llmConfig',
-  'context',
-  'execution',
-]);
-
 /** Reads the members of a state. The members of a version 1 document are not migrated yet. */
 export function readAgentState(reader: DocumentReader, value: unknown): AgentStateFields {
-  const members = reader.members(openSnapshot(reader, FORMAT, value), NAMES);
-  const createdAt = reader.required(members, 'createdAt', readInstant);
-  const updatedAt = reader.required(members, 'updatedAt', readInstant);
+  const members = openSnapshot(reader, FORMAT, value);
+  const own = readOrdered(reader, members, AGENT_STATE);
+  const { createdAt, updatedAt, context } = own;
   if (updatedAt < createdAt) reader.fail('updatedAt at or after createdAt', updatedAt);
-  const context = reader.required(members, 'context', AgentContext.read);
-  return {
-    agentId: reader.required(members, 'agentId', AgentId.read),
-    parentAgentId: reader.optional(members, 'parentAgentId', AgentId.read),
-    createdAt,
-    updatedAt,
-    executionCount: reader.required(members, 'executionCount', readCount),
-    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-    context,
-    execution: reader.optional(members, 'execution', (r, execution) =>
-      ExecutionState.decode(r, execution, context.store),
-    ),
-  };
+  const readExecution: Read<ExecutionState> = (r, execution) =>
+    ExecutionState.decode(r, execution, context.store);
+  return { ...own, execution: reader.optional(members, 'execution', readExecution) };
 }

@@ -1,5 +1,5 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
-import type { Instant } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 
 /** The options of `AgentState.empty`. */
 export interface AgentStateInit {
@@ -11,6 +11,12 @@ export interface AgentStateInit {
 export const checkJsonOptions = optionsCheck<{ readonly execution?: 'omit' }>('state.toJSON', {
   execution: mustBe.oneOf(['omit']),
 });
+
+export const checkForkOptions = optionsCheck<{
+  readonly agentId?: string;
+  readonly at?: Instant;
+  readonly clock?: Clock;
+}>('fork', { agentId: mustBe.anything, at: mustBe.anything, clock: mustBe.clock });
 
 export const checkInit = optionsCheck<AgentStateInit>(
   'AgentState.empty',

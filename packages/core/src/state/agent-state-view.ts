@@ -1,4 +1,5 @@
 import { systemClock, type Instant } from '../clock.ts';
+import type { AgentStateFields } from './agent-state-document.ts';
 import type { ErrorRecord } from './values/error-record.ts';
 import type { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './execution/continuation.ts';
@@ -16,19 +17,7 @@ import type { StepExecution } from './execution/step-execution.ts';
 import { AgentStep, type StepType } from './execution/step.ts';
 import { wrongArgument } from '../arguments.ts';
 import type { ToolExecution } from './tools/tool-execution.ts';
-
-/** The stored members of a state. All other members are derived from them. */
-export type AgentStateFields = Pick<
-  AgentStateView,
-  | 'agentId'
-  | 'parentAgentId'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'executionCount'
-  | 'llmConfig'
-  | 'context'
-  | 'execution'
->;
+import { NOTHING } from './values/frozen-array.ts';
 
 /** A summary of a state, for a log or a test. */
 export interface AgentStateDebug {
@@ -42,8 +31,6 @@ export interface AgentStateDebug {
   readonly errors: readonly string[];
   readonly usage: object;
 }
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** The readable members of a state, stored and derived. `AgentState` adds the transitions. */
 export abstract class AgentStateView {

@@ -1,8 +1,8 @@
-import { mustBe, optionsCheck, wrongArgument } from '../arguments.ts';
-import { checkInit, checkJsonOptions, type AgentStateInit } from './agent-state-init.ts';
+import { checkedCopy, wrongArgument } from '../arguments.ts';
+import { checkForkOptions, checkInit, checkJsonOptions, type AgentStateInit } from './agent-state-init.ts';
 import { systemClock, toInstant, type Clock, type Instant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
-import { checkedCopy, DocumentReader, type Read } from '../document.ts';
+import { DocumentReader, type Read } from '../document.ts';
 import { isSameJson, type JsonValue } from '../json.ts';
 import { addCounts } from './values/amounts.ts';
 import { AgentContext } from './context.ts';
@@ -17,22 +17,22 @@ import { isSameSettings, NO_SETTINGS } from './inference/request.ts';
 import type { Usage } from './inference/usage.ts';
 import { List } from './values/list.ts';
 import { CONVERSATION, type MessageStore } from './messages/message-store.ts';
-import { userMessage, type Message, type MessageOptions, type UserPart } from './messages/messages.ts';
+import {
+  userMessage,
+  type Message,
+  type MessageOptions,
+  type Messages,
+  type UserPart,
+} from './messages/messages.ts';
 import type { MetadataKey } from './values/metadata.ts';
 import type { SnapshotEnvelope } from './snapshot.ts';
-import { readAgentState, writeAgentState } from './agent-state-document.ts';
-import { AgentStateView, type AgentStateFields } from './agent-state-view.ts';
+import { readAgentState, writeAgentState, type AgentStateFields } from './agent-state-document.ts';
+import { AgentStateView } from './agent-state-view.ts';
 import { requireStep, withCallsEnded, type AgentStep } from './execution/step.ts';
 import type { StepMessageIds } from './execution/step-output.ts';
 import { metadataAfter } from './tools/tool-executions.ts';
 import { withWaitingInside } from './version-1.ts';
 import type { Waiting } from './values/waiting.ts';
-
-const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork']>[0]>>('fork', {
-  agentId: mustBe.anything,
-  at: mustBe.anything,
-  clock: mustBe.clock,
-});
 
 /**
  * The immutable value of one agent: its identity, its context, and its current or last execution.
@@ -163,15 +163,29 @@ export class AgentState extends AgentStateView {
     const open = this.currentStep && withCallsEnded(this.currentStep, at);
     if (execution === undefined || open === undefined) return this;
     const finished = open.withTaggedOutput(this.tagsOf(open, execution.executionId), ids, at);
-    const { taggedOutput: added } = finished;
-    const store =
-      added.length === 0 ? this.store : this.store.withChecked(CONVERSATION, this.messages.concat(added));
+    const messages = this.messages.concat(finished.taggedOutput);
+    return this.withFinished(
+      finished,
+      messages,
+      execution.withStepCompleted(finished, at, workedSeconds),
+      at,
+    );
+  }
+
+  /** Returns the state with the messages and the metadata of a finished step. */
+  private withFinished(
+    { toolExecutions }: AgentStep,
+    messages: Messages,
+    execution: ExecutionState,
+    at: Instant,
+  ): AgentState {
     const next = this.copyAt(at);
+    const store = messages === this.messages ? this.store : this.store.withChecked(CONVERSATION, messages);
     draft(next).context = this.context.with({
       store,
-      metadata: metadataAfter(this.metadata, finished.toolExecutions),
+      metadata: metadataAfter(this.metadata, toolExecutions),
     });
-    draft(next).execution = execution.withStepCompleted(finished, at, workedSeconds);
+    draft(next).execution = execution;
     return freeze(next);
   }
 
@@ -194,14 +208,7 @@ export class AgentState extends AgentStateView {
     const found = this.messages.toArray().findIndex((message) => before.has(message));
     const place = found < 0 ? others.length : found;
     const messages = [...others.slice(0, place), ...finished.taggedOutput, ...others.slice(place)];
-    const next = this.copyAt(at);
-    const store = this.store.withChecked(CONVERSATION, List.from(messages));
-    draft(next).context = this.context.with({
-      store,
-      metadata: metadataAfter(this.metadata, finished.toolExecutions),
-    });
-    draft(next).execution = execution.withLastStep(finished);
-    return freeze(next);
+    return this.withFinished(finished, List.from(messages), execution.withLastStep(finished), at);
   }
 
   private tagsOf({ id, isFinalResponse }: AgentStep, executionId: ExecutionId): MessageTags {
@@ -311,7 +318,7 @@ export class AgentState extends AgentStateView {
   fork(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
   ): AgentState {
-    const { clock = systemClock } = checkForkedOptions(options);
+    const { clock = systemClock } = checkForkOptions(options);
     const at = toInstant(options.at ?? clock.now());
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
     const { parentAgentId, llmConfig, context } = this.withOpenStepClosed(at);

@@ -1,9 +1,9 @@
-import { checkedCopy, DocumentReader, readNonEmpty, readString, type Read } from '../document.ts';
+import { DocumentReader, orderedReader, readNonEmpty, readString, type Read } from '../document.ts';
 import { compact, isSameJson } from '../json.ts';
 import { readResponseFormat, type ResponseFormat } from './inference/llm-config.ts';
 import { MessageStore, readMessageStore } from './messages/message-store.ts';
 import { Metadata, readMetadata } from './values/metadata.ts';
-import { requireObject, wrongArgument } from '../arguments.ts';
+import { checkedCopy, requireObject, wrongArgument } from '../arguments.ts';
 
 /** The members of a context. */
 export type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
@@ -69,15 +69,17 @@ export class AgentContext {
 
   /** @internal */
   static readonly read: Read<AgentContext> = (reader, value) => {
-    const members = reader.members(value, NAMES);
-    return new AgentContext({
-      systemPrompt: reader.optional(members, 'systemPrompt', readString),
-      metadata: reader.optional(members, 'metadata', readNonEmptyMetadata) ?? Metadata.empty,
-      responseFormat: reader.optional(members, 'responseFormat', readResponseFormat),
-      store: reader.required(members, 'sections', readMessageStore),
-    });
+    const { sections, systemPrompt, responseFormat, metadata = Metadata.empty } = readContext(reader, value);
+    return new AgentContext({ store: sections, systemPrompt, responseFormat, metadata });
   };
 }
+
+const readContext = orderedReader({
+  'systemPrompt?': readString,
+  'metadata?': readNonEmpty(readMetadata),
+  'responseFormat?': readResponseFormat,
+  sections: readMessageStore,
+});
 
 function promptOrNone(prompt: string | undefined): string | undefined {
   return prompt === undefined ? undefined : checkedCopy('system prompt', prompt, readString);
@@ -86,6 +88,3 @@ function promptOrNone(prompt: string | undefined): string | undefined {
 function formatOrNone(format: ResponseFormat | undefined): ResponseFormat | undefined {
   return format === undefined ? undefined : checkedCopy('response format', format, readResponseFormat);
 }
-
-const readNonEmptyMetadata = readNonEmpty(readMetadata);
-const NAMES = new Set(['systemPrompt', 'metadata', 'responseFormat', 'sections']);

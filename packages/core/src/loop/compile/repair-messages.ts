@@ -1,5 +1,5 @@
+import { checkedCopy } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
-import { checkedCopy } from '../../document.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import { LineageCache, List, ListCache } from '../../state/values/list.ts';
 import { readMessage, type Message, type MessagePart, type Messages } from '../../state/messages/messages.ts';

@@ -1,5 +1,5 @@
+import { checkedCopy } from '../../arguments.ts';
 import { describeValue, hasErrorCode, HoldfastError } from '../../errors.ts';
-import { checkedCopy } from '../../document.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';

@@ -1,5 +1,5 @@
+import { checkedCopy } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
-import { checkedCopy } from '../../document.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';

@@ -151,7 +151,6 @@ const readLimit: Read<number> = (reader, value) =>
     ? reader.fail('a number of at least 0, or an omitted limit', value)
     : readAmount(reader, value);
 
-/** Reads limits. */
 export const readBudgetLimits: Read<BudgetLimits> = orderedReader({
   'maxSteps?': readLimit,
   'maxTokens?': readLimit,

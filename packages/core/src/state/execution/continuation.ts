@@ -3,6 +3,7 @@ import {
   DocumentReader,
   orderedReader,
   readCount,
+  readFilledList,
   readNonEmpty,
   readJsonObject,
   readOneOf,
@@ -10,9 +11,10 @@ import {
   readTrue,
   type Read,
 } from '../../document.ts';
-import { compact, isSameJson, toJsonObject, type JsonObject } from '../../json.ts';
+import { compact, isSameJson, namesOf, toJsonObject, type JsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
+import { NOTHING } from '../values/frozen-array.ts';
 
 /** Every stop reason and its rank. The lowest number has precedence. */
 export const STOP_REASON_RANK = {
@@ -32,7 +34,7 @@ export const STOP_REASON_RANK = {
 /** The reason of a stop signal. */
 export type StopReason = keyof typeof STOP_REASON_RANK;
 
-export const STOP_REASONS: readonly StopReason[] = Object.keys(STOP_REASON_RANK) as StopReason[];
+export const STOP_REASONS: readonly StopReason[] = namesOf(STOP_REASON_RANK);
 
 /** A stop signal: a request to end the execution, with its reason. */
 export interface StopSignal {
@@ -120,7 +122,6 @@ type ContinuationFields = Pick<Continuation, 'raised' | 'highest' | 'isRequested
 
 /** The signals of each list as an array. Creating the array costs the whole list, so it is cached. */
 const arrays = new ListCache<readonly StopSignal[]>();
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** The stop signals and the requests for another step, at one instant of an execution. */
 export class Continuation {
@@ -287,13 +288,9 @@ export class Continuation {
 
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, previous: Continuation): Continuation {
-    const members = reader.members(value, NAMES);
-    const continues = reader.optional(members, 'continues', readTrue) ?? false;
+    const { continues, signals, isRequested = false, overruledSignals = 0 } = readFields(reader, value);
     if (continues && previous.raised.isEmpty) reader.fail('an earlier step with signals to continue', value);
-    const added = reader.optional(members, 'signals', readSignals) ?? NOTHING;
-    const { raised, highest } = (continues ? previous : Continuation.empty).withChecked(added);
-    const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
-    const overruledSignals = reader.optional(members, 'overruledSignals', readNonZeroCount) ?? 0;
+    const { raised, highest } = (continues ? previous : Continuation.empty).withChecked(signals ?? NOTHING);
     if (overruledSignals > raised.length) reader.fail('at most the number of signals', overruledSignals);
     return Continuation.empty.with({ raised, highest, isRequested, overruledSignals });
   }
@@ -303,9 +300,6 @@ export class Continuation {
 export function readContinuation(previous: Continuation = Continuation.empty): Read<Continuation> {
   return readNonEmpty((reader, value) => Continuation.decode(reader, value, previous));
 }
-
-const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
-const readNonZeroCount = readNonEmpty(readCount);
 
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireContinuation(continuation: Continuation): void {
@@ -325,4 +319,9 @@ const readSignal: Read<StopSignal> = orderedReader({
   'source?': readString,
 });
 
-const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.nonEmptyList(value, readSignal);
+const readFields = orderedReader({
+  'continues?': readTrue,
+  'signals?': readFilledList(readSignal),
+  'isRequested?': readTrue,
+  'overruledSignals?': readNonEmpty(readCount),
+});

@@ -1,60 +1,78 @@
-import type { Instant } from '../../clock.ts';
 import {
+  byClass,
   readAmount,
-  readNonEmpty,
   readInstant,
+  readNonEmpty,
+  readOrdered,
+  shapeOf,
+  since,
   type DocumentReader,
-  type Members,
+  type Fields,
   type Read,
 } from '../../document.ts';
 import { compact } from '../../json.ts';
-import { readFallback, type ExecutionFallback } from '../inference/fallback.ts';
+import { readFallback } from '../inference/fallback.ts';
 import { Continuation, readContinuation } from './continuation.ts';
-import { isTerminal, readStatus, type ExecutionStatus } from './status.ts';
-import { StepExecution } from './step-execution.ts';
+import { isTerminal, readStatus } from './status.ts';
+import { StepExecution, writeStepExecution } from './step-execution.ts';
 import { AgentStep } from './step.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
 import { readWaitings, type Waiting } from '../values/waiting.ts';
-import { readLlmConfig, type LlmConfig } from '../inference/llm-config.ts';
+import { readLlmConfig } from '../inference/llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Init } from '../values/copy.ts';
-import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/error-record.ts';
+import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { List } from '../values/list.ts';
-import { MessageRefWriter, readRefs, type MessageRefReader } from '../messages/message-refs.ts';
-import { versionOfStep, writeStep, STEP_NAMES } from './step-document.ts';
-import { writeStepExecution } from './step-execution-document.ts';
+import {
+  readRefs,
+  writeStandalone,
+  type MessageRefReader,
+  type MessageRefWriter,
+} from '../messages/message-refs.ts';
+import { STEP, versionOfStep, writeStep } from './step-document.ts';
 import { StepIds } from './step-ids.ts';
 
+/** The members of a stored execution. */
+const EXECUTION = shapeOf({
+  executionId: ExecutionId.read,
+  status: readStatus,
+  startedAt: readInstant,
+  'completedAt?': readInstant,
+  'workedSeconds?': readNonEmpty(readAmount),
+  'waiting?': readWaitings,
+  'continuation?': byClass,
+  'errors?': readErrorRecords,
+  steps: byClass,
+  'currentStep?': byClass,
+  'currentStepStartedAt?': readInstant,
+  'otherMessages?': byClass,
+  'otherUsage?': readNonEmptyUsage,
+  'llmConfig?': since(2, readLlmConfig),
+  'fallback?': since(2, readFallback),
+});
+
 /** The members of an execution. */
-export interface ExecutionFields {
-  readonly executionId: ExecutionId;
-  readonly status: ExecutionStatus;
-  readonly startedAt: Instant;
-  readonly completedAt: Instant | undefined;
+export type ExecutionFields = Fields<
+  typeof EXECUTION,
+  'workedSeconds' | 'waiting' | 'errors' | 'otherUsage'
+> & {
   readonly stepExecutions: List<StepExecution>;
   readonly currentStep: AgentStep | undefined;
-  readonly currentStepStartedAt: Instant | undefined;
-  readonly llmConfig: LlmConfig | undefined;
   readonly continuation: Continuation;
-  readonly errors: readonly ErrorRecord[];
-  readonly workedSeconds: number;
-  readonly waiting: readonly Waiting[];
   readonly finishedUsage: Usage;
-  readonly otherUsage: Usage;
-  readonly fallback: ExecutionFallback | undefined;
-}
+};
 
 /** The fields that an execution is created with. */
 export type ExecutionInit = Init<ExecutionFields, 'executionId' | 'status' | 'startedAt'>;
 
 /** Returns the document of an execution. Messages that the message store has are references. */
 export function writeExecution(execution: ExecutionFields, store: MessageStore): object {
-  const refs = new MessageRefWriter(store);
-  const document = writeExecutionWith(execution, refs, writeFinishedSteps(execution, refs));
-  const { otherMessages } = refs;
-  return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
+  return writeStandalone(
+    (refs) => writeExecutionWith(execution, refs, writeFinishedSteps(execution, refs)),
+    store,
+  );
 }
 
 /** Returns the documents of the closed steps, from the index `from` on. */
@@ -128,26 +146,6 @@ function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-const NAMES = new Set([
-  'executionId',
-  'status',
-  'startedAt',
-  'completedAt',
-  'workedSeconds',
-  'waiting',
-  'continuation',
-  'errors',
-  'steps',
-  'currentStep',
-  'currentStepStartedAt',
-  'otherMessages',
-  'otherUsage',
-  'llmConfig',
-  'fallback',
-]);
-const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
-const readNonZeroAmount = readNonEmpty(readAmount);
-
 /**
  * Reads the members of an execution whose messages are in the message store or in the document itself. The steps of the
  * document follow the `known` steps.
@@ -158,54 +156,40 @@ export function readExecution(
   store: MessageStore,
   known: List<StepExecution> = List.empty(),
 ): ExecutionInit {
-  const members = reader.members(value, NAMES);
+  const own = readOrdered(reader, value, EXECUTION);
+  requireConsistent(reader, own);
+  const members = reader.object(value);
   const refs = readRefs(reader, members, store);
-  const course = readCourse(reader, members);
   const ids = new StepIds();
   const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids, known));
   const { last } = stepExecutions;
   const currentStep = reader.optional(members, 'currentStep', currentStepReader(refs, ids, last?.step));
-  const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
-  if ((currentStep === undefined) !== (currentStepStartedAt === undefined))
+  if ((currentStep === undefined) !== (own.currentStepStartedAt === undefined))
     reader.fail('currentStep and currentStepStartedAt together, or neither', value);
-  if (currentStep && isTerminal(course.status) && reader.version > 1)
-    reader.fail('no currentStep in a terminal execution', course.status);
-  reader.requireVersion(2, members, 'llmConfig');
-  reader.requireVersion(2, members, 'fallback');
-  return {
-    ...course,
-    executionId: reader.required(members, 'executionId', ExecutionId.read),
-    stepExecutions,
-    currentStep,
-    currentStepStartedAt,
-    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-    continuation: reader.optional(members, 'continuation', readContinuation(last?.continuation)),
-    errors: reader.optional(members, 'errors', readErrorRecords),
-    workedSeconds: reader.optional(members, 'workedSeconds', readNonZeroAmount),
-    finishedUsage: Usage.sumOf(stepExecutions),
-    otherUsage: reader.optional(members, 'otherUsage', readNonEmptyUsage),
-    fallback: reader.optional(members, 'fallback', readFallback),
-  };
+  if (currentStep && isTerminal(own.status) && reader.version > 1)
+    reader.fail('no currentStep in a terminal execution', own.status);
+  const continuation = reader.optional(members, 'continuation', readContinuation(last?.continuation));
+  return { ...own, stepExecutions, currentStep, continuation, finishedUsage: Usage.sumOf(stepExecutions) };
 }
 
-/** Reads the status and the members that depend on it. */
-function readCourse(
+/** Fails for members that do not fit the status. */
+function requireConsistent(
   reader: DocumentReader,
-  members: Members,
-): Pick<ExecutionInit, 'status' | 'startedAt' | 'completedAt' | 'waiting'> {
-  const status = reader.required(members, 'status', readStatus);
-  const completedAt = reader.optional(members, 'completedAt', readInstant);
+  {
+    status,
+    startedAt,
+    completedAt,
+    waiting,
+  }: Pick<ExecutionInit, 'status' | 'startedAt' | 'completedAt' | 'waiting'>,
+): void {
   if (isTerminal(status) !== (completedAt !== undefined))
     reader.fail('completedAt with a terminal status, and only then', status);
-  const startedAt = reader.required(members, 'startedAt', readInstant);
   if (completedAt !== undefined && completedAt < startedAt)
     reader.fail('completedAt at or after startedAt', completedAt);
-  const waiting = reader.optional(members, 'waiting', readWaitings);
   if (reader.version < 2 && waiting?.some(isNewWaiting))
     reader.fail('no waiting for a retry or an answer before version 2', status);
   if ((waiting !== undefined) !== (status === 'suspended'))
     reader.fail('waiting with the status suspended, and only then', status);
-  return { status, startedAt, completedAt, waiting };
 }
 
 /** Returns a reader of the closed steps after the known ones. It collects the ids of all. */
@@ -234,7 +218,7 @@ function finishedStepsReader(
 
 function currentStepReader(refs: MessageRefReader, ids: StepIds, previous?: AgentStep): Read<AgentStep> {
   return (reader, value) => {
-    const step = AgentStep.decode(reader, reader.members(value, CURRENT_STEP_NAMES), refs, previous);
+    const step = AgentStep.decode(reader, reader.members(value, STEP.members), refs, previous);
     ids.requireUnique(reader, step);
     return step;
   };

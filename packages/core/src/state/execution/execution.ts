@@ -1,14 +1,14 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { checkedCopy, mustBe, optionsCheck } from '../../arguments.ts';
 import { secondsBetween, systemClock, toInstant, type Instant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
-import { checkedCopy, DocumentReader } from '../../document.ts';
+import { DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { addSeconds } from '../values/amounts.ts';
 import { Continuation, requireContinuation, type StopSignal } from './continuation.ts';
 import { draft, freeze } from '../values/copy.ts';
 import { isUnresolved, resolvedErrors, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import type { ExecutionFallback } from '../inference/fallback.ts';
-import { some } from '../values/frozen-array.ts';
+import { NOTHING, some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { requireUsage, Usage } from '../inference/usage.ts';
 import { List } from '../values/list.ts';
@@ -27,7 +27,6 @@ import { isTerminal, readStatus, type ExecutionStatus } from './status.ts';
 import { readWaitings, type Waiting } from '../values/waiting.ts';
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
-const NOTHING: readonly never[] = Object.freeze([]);
 
 const checkCreateOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionState.create>[0]>>(
   'ExecutionState.create',

@@ -20,5 +20,4 @@ export function isTerminal(status: ExecutionStatus | undefined): boolean {
   return status === 'completed' || status === 'stopped' || status === 'failed';
 }
 
-/** Reads a status. */
 export const readStatus: Read<ExecutionStatus> = readOneOf(EXECUTION_STATUSES);

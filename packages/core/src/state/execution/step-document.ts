@@ -1,13 +1,9 @@
-import type { DocumentReader, Members } from '../../document.ts';
+import { byClass, shapeOf, since, type DocumentReader, type Fields, type Members } from '../../document.ts';
 import { isSameJson, type JsonValue } from '../../json.ts';
 import type { Init } from '../values/copy.ts';
 import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/error-record.ts';
 import { StepId } from '../values/ids.ts';
-import {
-  readInferenceFailures,
-  writeInferenceFailure,
-  type InferenceFailure,
-} from '../inference/inference-failure.ts';
+import { readInferenceFailures, writeInferenceFailure } from '../inference/inference-failure.ts';
 import type {
   MessageRefReader,
   MessageRefWriter,
@@ -17,10 +13,10 @@ import type {
 import { readStepRequest, type StepRequest } from '../inference/request.ts';
 import { TOOL_EXECUTION, writeToolExecution } from '../tools/tool-execution-document.ts';
 import { isHandledByLoop, needsProviderApproval } from '../messages/call-marks.ts';
-import { pushTo, some } from '../values/frozen-array.ts';
+import { NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import {
   hasHttpFacts,
-  INFERENCE_NAMES,
+  INFERENCE,
   InferenceResponse,
   writeEnvelope,
 } from '../inference/inference-response.ts';
@@ -34,19 +30,26 @@ import {
 import { ToolExecution } from '../tools/tool-execution.ts';
 import { readOutcomeWith, type ToolOutcome } from '../tools/tool-outcome.ts';
 
-const NOTHING: readonly never[] = Object.freeze([]);
+/** The members of a stored step. */
+export const STEP = shapeOf({
+  id: StepId.read,
+  input: byClass,
+  'request?': byClass,
+  'output?': byClass,
+  'response?': byClass,
+  'toolExecutions?': byClass,
+  'errors?': readErrorRecords,
+  'inferenceFailures?': since(2, readInferenceFailures),
+});
 
 /** The members of a step. */
-export interface StepFields {
-  readonly id: StepId;
+export type StepFields = Fields<typeof STEP, 'errors' | 'inferenceFailures'> & {
   readonly input: Messages;
   readonly request: StepRequest | undefined;
   readonly taggedOutput: readonly Message[];
   readonly response: InferenceResponse | undefined;
   readonly toolExecutions: readonly ToolExecution[];
-  readonly errors: readonly ErrorRecord[];
-  readonly inferenceFailures: readonly InferenceFailure[];
-}
+};
 
 /** The fields that a step is created with. */
 export type StepInit = Init<StepFields, 'id' | 'input'>;
@@ -65,18 +68,6 @@ export interface StepDocument {
   errors?: readonly ErrorRecord[];
   inferenceFailures?: readonly object[];
 }
-
-/** The member names of a stored step. */
-export const STEP_NAMES: readonly string[] = [
-  'id',
-  'input',
-  'request',
-  'output',
-  'response',
-  'toolExecutions',
-  'errors',
-  'inferenceFailures',
-];
 
 /** Returns the document of a step that follows `previous`, with its messages by reference. */
 export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
@@ -116,19 +107,17 @@ function hasNewMember({ waitingInside, approval, answer, call, checkedArgs }: To
   return needsProviderApproval(call);
 }
 
-/** Reads the members of a step that follows `previous`. */
+/** Reads the members of a step that follows `previous`, except those that are independent of other members. */
 export function readStep(
   reader: DocumentReader,
   members: Members,
   refs: MessageRefReader,
   previous?: StepFields,
 ): StepInit {
-  const { id, request, output, response: answer, toolExecutions: calls, errors, inferenceFailures } = members;
+  const { id, request, output, response: answer, toolExecutions: calls } = members;
   reader.enter('input');
   const input = refs.view(reader, members['input'], previous?.input);
   reader.leave();
-  reader.requireVersion(2, members, 'request');
-  reader.requireVersion(2, members, 'inferenceFailures');
   const taggedOutput =
     output === undefined ? NOTHING : Object.freeze(reader.required(members, 'output', refs.messages));
   reader.enter('response');
@@ -141,21 +130,18 @@ export function readStep(
   return {
     id: StepId.is(id) ? id : reader.required(members, 'id', StepId.read),
     input,
-    request: request === undefined ? previous?.request : reader.required(members, 'request', readStepRequest),
+    request: request === undefined ? previous?.request : reader.required(members, 'request', readRequest),
     taggedOutput,
     response,
     toolExecutions,
-    errors: errors === undefined ? undefined : reader.required(members, 'errors', readErrorRecords),
-    inferenceFailures:
-      inferenceFailures === undefined
-        ? undefined
-        : reader.required(members, 'inferenceFailures', readInferenceFailures),
   };
 }
 
+const readRequest = since(2, readStepRequest);
+
 /** Reads a response whose content may be in the output. */
 function readResponse(reader: DocumentReader, value: unknown, output: readonly Message[]): InferenceResponse {
-  const members = reader.members(value, INFERENCE_NAMES);
+  const members = reader.members(value, INFERENCE.members);
   const [first] = output;
   const content =
     reader.optional(members, 'content', readAssistantContent) ??

@@ -1,16 +1,25 @@
-import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
-import { DocumentReader } from '../../document.ts';
-import { requireContinuation, type Continuation } from './continuation.ts';
-import type { StepId } from '../values/ids.ts';
-import type { Usage } from '../inference/usage.ts';
-import { readStandalone, writeStandalone, type MessageRefReader } from '../messages/message-refs.ts';
 import { requireObject } from '../../arguments.ts';
+import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
+import { DocumentReader, isInstant, readInstant } from '../../document.ts';
+import type { Usage } from '../inference/usage.ts';
 import {
-  readStepExecution,
-  writeStepExecution,
-  type StepExecutionFields,
-} from './step-execution-document.ts';
-import { requireStep, type AgentStep } from './step.ts';
+  readStandalone,
+  writeStandalone,
+  type MessageRefReader,
+  type MessageRefWriter,
+} from '../messages/message-refs.ts';
+import type { StepId } from '../values/ids.ts';
+import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
+import { STEP, writeStep, type StepDocument } from './step-document.ts';
+import { AgentStep, requireStep } from './step.ts';
+
+/** The members of a closed step. */
+export interface StepExecutionFields {
+  readonly step: AgentStep;
+  readonly continuation: Continuation;
+  readonly startedAt: Instant;
+  readonly completedAt: Instant;
+}
 
 /** A closed step, with its times and its continuation. */
 export class StepExecution {
@@ -73,10 +82,46 @@ export class StepExecution {
     refs: MessageRefReader,
     previous?: StepExecution,
   ): StepExecution {
-    return new StepExecution(readStepExecution(reader, value, refs, previous));
+    const members = reader.members(value, NAMES);
+    const { startedAt: start, completedAt: end, continuation } = members;
+    const startedAt = isInstant(start) ? start : reader.required(members, 'startedAt', readInstant);
+    const completedAt = isInstant(end) ? end : reader.required(members, 'completedAt', readInstant);
+    if (completedAt < startedAt) reader.fail('completedAt at or after startedAt', completedAt);
+    return new StepExecution({
+      step: AgentStep.decode(reader, members, refs, previous?.step),
+      continuation:
+        continuation === undefined
+          ? Continuation.empty
+          : reader.required(members, 'continuation', readContinuation(previous?.continuation)),
+      startedAt,
+      completedAt,
+    });
   }
 }
+
+const NAMES = new Set([...STEP.members.keys(), 'continuation', 'startedAt', 'completedAt']);
 
 const readStandaloneStepExecution = readStandalone((reader, members, refs) =>
   StepExecution.decode(reader, members, refs),
 );
+
+/** The stored form of a closed step: a step, its times and its continuation. */
+interface StepExecutionDocument extends StepDocument {
+  continuation?: object;
+  startedAt?: Instant;
+  completedAt?: Instant;
+}
+
+/** Returns the document of a closed step that follows `previous`. */
+export function writeStepExecution(
+  { step, continuation, startedAt, completedAt }: StepExecutionFields,
+  refs: MessageRefWriter,
+  previous?: StepExecutionFields,
+): object {
+  const document: StepExecutionDocument = writeStep(step, refs, previous?.step);
+  if (continuation !== Continuation.empty)
+    document.continuation = continuation.encode(previous?.continuation ?? Continuation.empty);
+  document.startedAt = startedAt;
+  document.completedAt = completedAt;
+  return document;
+}

@@ -7,13 +7,11 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from '../messages/messages.ts';
-import { concatExact, pushTo, some } from '../values/frozen-array.ts';
+import { concatExact, NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
 import { errorOutput, resultPart, type ToolExecution } from '../tools/tool-execution.ts';
 import { executionOf } from '../tools/tool-executions.ts';
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** The ids of the messages that a step adds. */
 export interface StepMessageIds {

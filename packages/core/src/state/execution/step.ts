@@ -1,9 +1,9 @@
 import { systemClock, type Instant } from '../../clock.ts';
-import { checkedCopy, DocumentReader, type Members } from '../../document.ts';
+import { DocumentReader, readInto, type Members } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { draft, freeze } from '../values/copy.ts';
 import { resolvedErrors, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
-import { some } from '../values/frozen-array.ts';
+import { NOTHING, some } from '../values/frozen-array.ts';
 import { StepId } from '../values/ids.ts';
 import { InferenceResponse } from '../inference/inference-response.ts';
 import { usageOfFailures, type InferenceFailure } from '../inference/inference-failure.ts';
@@ -14,17 +14,15 @@ import { withoutTags, withTags, type MessageTags } from '../messages/message-tag
 import { callMarksOf } from '../messages/call-marks.ts';
 import type { AssistantPart, Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readGivenRequest, type StepRequest } from '../inference/request.ts';
-import { readStep, writeStep, STEP_NAMES, type StepFields, type StepInit } from './step-document.ts';
+import { readStep, STEP, writeStep, type StepFields, type StepInit } from './step-document.ts';
 import { messageIdsOf, newStepMessageIds, outputOf, type StepMessageIds } from './step-output.ts';
-import { requireObject, wrongArgument } from '../../arguments.ts';
+import { checkedCopy, requireObject, wrongArgument } from '../../arguments.ts';
 import { ToolExecution } from '../tools/tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from '../tools/tool-executions.ts';
 import { outcomeAtEnd } from '../tools/tool-outcome.ts';
 
 /** The type of a step. It is derived and never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** One inference and the tool calls of its response. */
 export class AgentStep {
@@ -283,7 +281,9 @@ export class AgentStep {
     refs: MessageRefReader,
     previous?: AgentStep,
   ): AgentStep {
-    return freeze(new AgentStep(readStep(reader, members, refs, previous)));
+    const read = new AgentStep(readStep(reader, members, refs, previous));
+    readInto(reader, members, STEP, read);
+    return freeze(read);
   }
 }
 
@@ -318,9 +318,8 @@ function approvedExecutions(executions: readonly ToolExecution[]): readonly Tool
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
 
-const NAMES = new Set(STEP_NAMES);
 const readStandaloneStep = readStandalone((reader, members, refs) =>
-  AgentStep.decode(reader, reader.members(members, NAMES), refs),
+  AgentStep.decode(reader, reader.members(members, STEP.members), refs),
 );
 
 /** Returns the step with each call in doubt `interrupted`. */

@@ -1,5 +1,5 @@
 import type { Instant } from '../../clock.ts';
-import { orderedReader, readInstant, readString, type Read } from '../../document.ts';
+import { orderedReader, readFilledList, readInstant, readString, type Read } from '../../document.ts';
 import { compact } from '../../json.ts';
 import { readErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { readNonEmptyUsage, Usage } from './usage.ts';
@@ -32,8 +32,7 @@ const readInferenceFailure: Read<InferenceFailure> = orderedReader({
 });
 
 /** Reads the failed calls of a step; refuses an empty list. @internal */
-export const readInferenceFailures: Read<readonly InferenceFailure[]> = (reader, value) =>
-  reader.nonEmptyList(value, readInferenceFailure);
+export const readInferenceFailures: Read<readonly InferenceFailure[]> = readFilledList(readInferenceFailure);
 
 /** Returns the document of a failed call. @internal */
 export function writeInferenceFailure({ usage, ...failure }: InferenceFailure): object {

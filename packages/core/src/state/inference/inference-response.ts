@@ -1,13 +1,19 @@
 import { describeValue, HoldfastError } from '../../errors.ts';
 import {
+  byClass,
   DocumentReader,
   readJsonObject,
   readOneOf,
+  readOrdered,
   readString,
+  shapeOf,
+  since,
+  type Fields,
   type Members,
   type Read,
 } from '../../document.ts';
 import { toJsonObject, toJsonValue } from '../../json.ts';
+import type { Init } from '../values/copy.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import {
   readAssistantContent,
@@ -17,14 +23,7 @@ import {
 } from '../messages/messages.ts';
 import { hasToolCalls, reasoningOf, textOf, toolCallsOf } from '../messages/message-parts.ts';
 import { plainContent } from '../messages/plain-content.ts';
-import {
-  readNonEmptyUsage,
-  reportableUsage,
-  requireUsage,
-  Usage,
-  type CallUsage,
-  type UsageFields,
-} from './usage.ts';
+import { readNonEmptyUsage, reportableUsage, requireUsage, Usage, type CallUsage } from './usage.ts';
 
 /**
  * Why a model stopped writing. `aborted`: the loop aborted the call, and the response holds what had arrived. `other`:
@@ -73,17 +72,30 @@ export interface InferenceResponseInit {
 /** HTTP headers of a response, by their names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-type InferenceResponseFields = Pick<
-  InferenceResponse,
-  'content' | 'finishReason' | 'usage' | 'rawFinishReason' | 'providerMetadata' | 'modelId' | 'responseId'
-> &
-  HttpFacts;
+const readFinishReason = readOneOf(FINISH_REASONS);
 
-/** The members of a response that only a call over HTTP has. */
-interface HttpFacts {
-  readonly requestId?: string | undefined;
-  readonly responseHeaders?: ResponseHeaders | undefined;
-}
+const readResponseHeaders: Read<ResponseHeaders> = (reader, value) => {
+  const headers = readJsonObject(reader, value);
+  const entries = Object.keys(headers).map((name) => [name, reader.required(headers, name, readString)]);
+  return Object.freeze(Object.fromEntries(entries) as Record<string, string>);
+};
+
+/** The members of a stored response. Its step reads the content. */
+export const INFERENCE = shapeOf({
+  'content?': byClass,
+  finishReason: readFinishReason,
+  'rawFinishReason?': readString,
+  'usage?': readNonEmptyUsage,
+  'providerMetadata?': readJsonObject,
+  'modelId?': readString,
+  'responseId?': readString,
+  'requestId?': since(2, readString),
+  'responseHeaders?': since(2, readResponseHeaders),
+});
+
+type InferenceResponseFields = Init<Fields<typeof INFERENCE, 'usage'>, 'finishReason' | 'usage'> & {
+  readonly content: readonly AssistantPart[];
+};
 
 /** One response of a model. */
 export class InferenceResponse {
@@ -181,7 +193,7 @@ export class InferenceResponse {
   /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): InferenceResponse {
     return DocumentReader.read(json, (reader, value) => {
-      const members = reader.members(value, INFERENCE_NAMES);
+      const members = reader.members(value, INFERENCE.members);
       return InferenceResponse.readEnvelope(
         reader,
         members,
@@ -198,30 +210,12 @@ export class InferenceResponse {
     usage = reader.optional(members, 'usage', readNonEmptyUsage) ?? Usage.none,
   ): InferenceResponse {
     if (isPlainEnvelope(members)) return new InferenceResponse({ ...members, content, usage });
-    reader.requireVersion(2, members, 'requestId');
-    reader.requireVersion(2, members, 'responseHeaders');
-    return new InferenceResponse({
-      content,
-      finishReason: reader.required(members, 'finishReason', readFinishReason),
-      rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
-      usage,
-      providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
-      modelId: reader.optional(members, 'modelId', readString),
-      responseId: reader.optional(members, 'responseId', readString),
-      requestId: reader.optional(members, 'requestId', readString),
-      responseHeaders: reader.optional(members, 'responseHeaders', readResponseHeaders),
-    });
+    return new InferenceResponse({ ...readOrdered(reader, members, INFERENCE), content, usage });
   }
 }
 
-const readResponseHeaders: Read<ResponseHeaders> = (reader, value) => {
-  const headers = readJsonObject(reader, value);
-  const entries = Object.keys(headers).map((name) => [name, reader.required(headers, name, readString)]);
-  return Object.freeze(Object.fromEntries(entries) as Record<string, string>);
-};
-
 /** True for a response with a member that version 1 does not have. */
-export function hasHttpFacts({ requestId, responseHeaders }: HttpFacts): boolean {
+export function hasHttpFacts({ requestId, responseHeaders }: InferenceResponse): boolean {
   return requestId !== undefined || responseHeaders !== undefined;
 }
 
@@ -234,7 +228,7 @@ export function isUnfinished({ finishReason, rawFinishReason }: InferenceRespons
 export function writeEnvelope(response: InferenceResponseFields): object {
   const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
   const { requestId, responseHeaders } = response;
-  const document: InferenceEnvelope = { finishReason };
+  const document: { -readonly [Name in keyof InferenceResponseFields]?: unknown } = { finishReason };
   if (rawFinishReason !== undefined) document.rawFinishReason = rawFinishReason;
   if (usage !== Usage.none) document.usage = usage.toJSON();
   if (providerMetadata !== undefined) document.providerMetadata = providerMetadata;
@@ -245,33 +239,8 @@ export function writeEnvelope(response: InferenceResponseFields): object {
   return document;
 }
 
-interface InferenceEnvelope {
-  finishReason: FinishReason;
-  rawFinishReason?: string;
-  usage?: UsageFields;
-  providerMetadata?: ProviderOptions;
-  modelId?: string;
-  responseId?: string;
-  requestId?: string;
-  responseHeaders?: ResponseHeaders;
-}
+const INIT_NAMES: ReadonlySet<string> = new Set(['text', ...INFERENCE.members.keys()]);
 
-/** The member names of a stored response. */
-export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
-  'content',
-  'finishReason',
-  'rawFinishReason',
-  'usage',
-  'providerMetadata',
-  'modelId',
-  'responseId',
-  'requestId',
-  'responseHeaders',
-]);
-
-const INIT_NAMES: ReadonlySet<string> = new Set(['text', ...INFERENCE_NAMES]);
-
-const readFinishReason = readOneOf(FINISH_REASONS);
 const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 
 /** True when all members are valid without a reader. */

@@ -32,7 +32,6 @@ export interface LlmConfig {
   readonly providerOptions?: ProviderOptions;
 }
 
-/** Reads model settings. */
 export const readLlmConfig: Read<LlmConfig> = orderedReader({
   'model?': readString,
   'maxOutputTokens?': readCount,
@@ -65,7 +64,6 @@ const readFormat = orderedReader({
   'description?': readString,
 });
 
-/** Reads a response format. */
 export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
   const format = readFormat(reader, value);
   return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;

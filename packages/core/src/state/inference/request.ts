@@ -1,5 +1,5 @@
-import { readOneOf, readShape, readString, shapeOf, type DocumentReader, type Read } from '../../document.ts';
-import { compact, isSameJson } from '../../json.ts';
+import { orderedReader, readOneOf, readShape, readString, shapeOf, type Read } from '../../document.ts';
+import { isSameJson } from '../../json.ts';
 import { readLlmConfig, type LlmConfig } from './llm-config.ts';
 
 /** Whether the model may, must or must not call tools, or the one tool that it must call. */
@@ -47,22 +47,20 @@ function toolChoiceReader(read: Read<ToolChoice & string>): Read<ToolChoice> {
     typeof value === 'object' && value !== null ? readShape(reader, value, TOOL) : read(reader, value);
 }
 
-/** Reads a tool choice. */
 export const readToolChoice: Read<ToolChoice> = toolChoiceReader(readWord);
 const readOtherToolChoice = toolChoiceReader(readWordThatSaysSomething);
 
-const NAMES = new Set(['llmConfig', 'model', 'toolChoice']);
-
 function requestReader(readChoice: Read<ToolChoice>): Read<StepRequest | undefined> {
-  return (reader: DocumentReader, value: unknown): StepRequest | undefined => {
-    const members = reader.members(value, NAMES);
-    const toolChoice = reader.optional(members, 'toolChoice', readChoice);
-    const request = compact({
-      llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-      model: reader.optional(members, 'model', readString),
-      toolChoice: toolChoice === 'auto' ? undefined : toolChoice,
-    }) as StepRequest;
-    for (const _ in request) return request;
+  const readRequest = orderedReader({
+    'llmConfig?': readLlmConfig,
+    'model?': readString,
+    'toolChoice?': readChoice,
+  });
+  return (reader, value) => {
+    const { toolChoice, ...settings } = readRequest(reader, value);
+    const request =
+      toolChoice === undefined || toolChoice === 'auto' ? settings : { ...settings, toolChoice };
+    for (const _ in request) return Object.freeze(request);
     return undefined;
   };
 }

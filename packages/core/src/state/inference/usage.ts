@@ -1,5 +1,4 @@
 import {
-  checkedCopy,
   DocumentReader,
   readAmount,
   readCount,
@@ -11,7 +10,7 @@ import {
 } from '../../document.ts';
 import { isPlainObject } from '../../json.ts';
 import { addAmounts, addCounts } from '../values/amounts.ts';
-import { wrongArgument } from '../../arguments.ts';
+import { checkedCopy, wrongArgument } from '../../arguments.ts';
 
 /** The reported numbers. A number that was not reported is absent, which differs from 0. */
 export interface UsageFields {

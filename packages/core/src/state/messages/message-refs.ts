@@ -14,6 +14,7 @@ import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
 import { MessageStore } from './message-store.ts';
 import { readMessage, type Message, type Messages } from './messages.ts';
+import { NOTHING } from '../values/frozen-array.ts';
 
 /**
  * References to messages by their position in the message store, so that the document of n steps has size O(n). A range
@@ -262,11 +263,14 @@ export class MessageRefReader {
 }
 
 /**
- * Writes a document that is independent of a message store: it contains the messages that it refers to.
- * `readStandalone` reads it.
+ * Writes a document with all messages that it refers to and `store` does not have. Without a store it contains each of
+ * them, and `readStandalone` reads it.
  */
-export function writeStandalone(encode: (refs: MessageRefWriter) => object): object {
-  const refs = new MessageRefWriter(MessageStore.empty);
+export function writeStandalone(
+  encode: (refs: MessageRefWriter) => object,
+  store: MessageStore = MessageStore.empty,
+): object {
+  const refs = new MessageRefWriter(store);
   const document = encode(refs);
   const { otherMessages } = refs;
   return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
@@ -293,4 +297,3 @@ const readOthers: Read<Messages> = readNonEmpty((reader, value) =>
 );
 const RANGE: Shape<MessageRange> = shapeOf({ 'section?': readString, from: readCount, to: readCount });
 const VIEW_NAMES = new Set(['continues', 'ranges']);
-const NOTHING: readonly never[] = Object.freeze([]);

@@ -104,11 +104,9 @@ export class MessageStore {
   }
 }
 
-/** Reads a list of messages. */
 const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
 const readSection: Read<Section> = orderedReader({ name: readString, messages: readMessages });
 
-/** Reads a message store. */
 export const readMessageStore: Read<MessageStore> = (reader, value) => {
   let store = MessageStore.empty;
   for (const { name, messages } of reader.list(value, readSection)) {

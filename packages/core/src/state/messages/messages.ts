@@ -1,9 +1,7 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { checkedCopy, checkedValue, mustBe, optionsCheck } from '../../arguments.ts';
 import { systemClock, toInstant, type Clock, type Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import {
-  checkedCopy,
-  checkedValue,
   readBoolean,
   readNonEmpty,
   readFrozenList,
@@ -350,12 +348,10 @@ const contentReaders = {
   tool: readContent({ 'tool-result': PARTS['tool-result'] }),
 };
 
-/** Reads one tool call. */
 export const readToolCall: Read<ToolCallPart> = readVariant('type', {
   'tool-call': PARTS['tool-call'],
 });
 
-/** Reads the content of an assistant message. */
 export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
   tryFreezeAssistantContent(value)
     ? (value as readonly AssistantPart[])
@@ -372,7 +368,6 @@ function messageShape<T>(content: Read<T>): Shape<MessageBase & { readonly conte
   });
 }
 
-/** Reads one message. */
 export const readMessage: Read<Message> = (reader, value) =>
   tryFreezeMessage(value) ? (value as Message) : readAnyMessage(reader, value);
 

@@ -12,7 +12,6 @@ export interface Answer {
   readonly outcome?: ToolOutcome;
 }
 
-/** Reads an answer. */
 export const readAnswer: Read<Answer> = orderedReader({
   at: readInstant,
   'by?': readString,

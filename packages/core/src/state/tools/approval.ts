@@ -1,5 +1,13 @@
 import type { Instant } from '../../clock.ts';
-import { readCount, readInstant, readOneOf, readString, shapeReader, type Read } from '../../document.ts';
+import {
+  readCount,
+  readInstant,
+  readOneOf,
+  readString,
+  shapeReader,
+  since,
+  type Read,
+} from '../../document.ts';
 import { addCounts } from '../values/amounts.ts';
 
 /** A person's permission for one tool call. It has no decision while it is pending. */
@@ -21,7 +29,6 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** Reads a decision. */
 export const readDecision: Read<ApprovalDecision> = shapeReader({
   type: readOneOf(['approved', 'denied']),
   at: readInstant,
@@ -29,13 +36,11 @@ export const readDecision: Read<ApprovalDecision> = shapeReader({
   'reason?': readString,
 });
 
-const readLaterRequest: Read<number> = (reader, value) => {
-  if (reader.version < 2) reader.fail('no such member before version 2', value);
+const readLaterRequest: Read<number> = since(2, (reader, value) => {
   const number = readCount(reader, value);
   return number > 1 ? number : reader.fail('a number above 1, or an omitted member', value);
-};
+});
 
-/** Reads an approval. */
 export const readApproval: Read<Approval> = shapeReader({
   requestedAt: readInstant,
   'requestNumber?': readLaterRequest,

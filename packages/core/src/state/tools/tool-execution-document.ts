@@ -87,16 +87,25 @@ export function requireConsistent(
   const must = (isTrue: boolean, expected: string): void => {
     if (!isTrue) reader.fail(expected, members);
   };
-  must((outcome === undefined) === (completedAt === undefined), 'an outcome and completedAt together, or neither');
+  must(
+    (outcome === undefined) === (completedAt === undefined),
+    'an outcome and completedAt together, or neither',
+  );
   if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
     reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
   if (completedAt !== undefined && completedAt < (startedAt ?? 0))
     reader.fail('completedAt at or after startedAt', completedAt);
   const isWaiting = waitingInside.length > 0;
-  must(!isWaiting || (startedAt !== undefined && outcome === undefined), 'waitingInside only for a running call');
+  must(
+    !isWaiting || (startedAt !== undefined && outcome === undefined),
+    'waitingInside only for a running call',
+  );
   if (checkedArgs !== undefined)
     must(!isEqualJson(checkedArgs, call.input), 'arguments that differ from those of the call');
   if (answer === undefined) return;
   must(startedAt !== undefined && !isWaiting, 'answer only for a started call that waits for no event');
-  must((answer.outcome === undefined) === (outcome !== undefined), 'one outcome: of the answer, or of the call');
+  must(
+    (answer.outcome === undefined) === (outcome !== undefined),
+    'one outcome: of the answer, or of the call',
+  );
 }

@@ -1,5 +1,6 @@
+import { checkedCopy } from '../../arguments.ts';
 import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
-import { checkedCopy, DocumentReader, readInto, type Members } from '../../document.ts';
+import { DocumentReader, readInto, type Members } from '../../document.ts';
 import { isEqualJson, isSameJson, toJsonValue, type JsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
 import { draft, freeze } from '../values/copy.ts';
@@ -32,8 +33,7 @@ import {
 import { readAnswer, recordedAnswer, type Answer } from './answer.ts';
 import { readDecision, requestedApproval, type Approval, type ApprovalDecision } from './approval.ts';
 import { readWaitings, type Waiting } from '../values/waiting.ts';
-
-const NOTHING: readonly never[] = Object.freeze([]);
+import { NOTHING } from '../values/frozen-array.ts';
 
 /**
  * How the loop handles one tool call: approval, start, attempts and outcome. The tool may have had its effect as soon

@@ -1,11 +1,9 @@
 import { invalidArgument } from '../../errors.ts';
-import { some } from '../values/frozen-array.ts';
+import { NOTHING, some } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { Metadata } from '../values/metadata.ts';
 import type { ToolExecution } from './tool-execution.ts';
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
  * Returns the executions of a step with others added, or replaced by id, in the order of the calls. Returns the same

@@ -1,6 +1,5 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import {
-  checkedCopy,
   readNonEmpty,
   readJson,
   readJsonObject,
@@ -11,6 +10,7 @@ import {
 import {
   compact,
   isJsonObject,
+  namesOf,
   toJsonObject,
   toJsonValue,
   type JsonObject,
@@ -18,7 +18,7 @@ import {
 } from '../../json.ts';
 import { readErrorRecord, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { readToolOutput, type ToolOutput } from '../messages/messages.ts';
-import { requireObject } from '../../arguments.ts';
+import { checkedCopy, requireObject } from '../../arguments.ts';
 
 /**
  * How a call completed. `blocked`: a hook forbade it. `denied`: a person refused it. `interrupted`: it was aborted, or
@@ -59,42 +59,21 @@ export interface OutcomeRule {
   readonly needsStart: boolean;
 }
 
+const SUCCESS: OutcomeRule = {
+  hasError: false,
+  makesStepError: false,
+  countsAsFailure: false,
+  canFailExecution: false,
+  needsStart: true,
+};
+const DENIAL: OutcomeRule = { ...SUCCESS, hasError: true, makesStepError: true, needsStart: false };
+
 export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
-  succeeded: {
-    hasError: false,
-    makesStepError: false,
-    countsAsFailure: false,
-    canFailExecution: false,
-    needsStart: true,
-  },
-  failed: {
-    hasError: true,
-    makesStepError: true,
-    countsAsFailure: true,
-    canFailExecution: true,
-    needsStart: false,
-  },
-  blocked: {
-    hasError: true,
-    makesStepError: true,
-    countsAsFailure: true,
-    canFailExecution: false,
-    needsStart: false,
-  },
-  denied: {
-    hasError: true,
-    makesStepError: true,
-    countsAsFailure: false,
-    canFailExecution: false,
-    needsStart: false,
-  },
-  interrupted: {
-    hasError: true,
-    makesStepError: true,
-    countsAsFailure: false,
-    canFailExecution: true,
-    needsStart: true,
-  },
+  succeeded: SUCCESS,
+  failed: { ...DENIAL, countsAsFailure: true, canFailExecution: true },
+  blocked: { ...DENIAL, countsAsFailure: true },
+  denied: DENIAL,
+  interrupted: { ...DENIAL, canFailExecution: true, needsStart: true },
 };
 
 /**
@@ -132,7 +111,7 @@ export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   requireObject(outcome, 'an outcome: an object with a type');
   if (!Object.hasOwn(OUTCOME_RULES, outcome.type)) {
-    const types = Object.keys(OUTCOME_RULES).join(', ');
+    const types = namesOf(OUTCOME_RULES).join(', ');
     throw invalidArgument(
       `The type of an outcome must be one of ${types}, found ${describeValue(outcome.type)}.`,
     );
@@ -169,7 +148,7 @@ function nonEmptyMetadata(metadata: JsonObject | undefined): JsonObject | undefi
   return Object.keys(json).length === 0 ? undefined : json;
 }
 
-const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
+const readOutcomeType = readOneOf(namesOf(OUTCOME_RULES));
 const readNonEmptyObject = readNonEmpty(readJsonObject);
 const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
@@ -197,5 +176,4 @@ export function readOutcomeWith(
   return compact({ type, value: result, modelOutput, metadata }) as ToolOutcome;
 }
 
-/** Reads an outcome. */
 export const readOutcome: Read<ToolOutcome> = (reader, value) => readOutcomeWith(reader, value, undefined);

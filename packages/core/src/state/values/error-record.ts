@@ -1,6 +1,14 @@
 import type { Instant } from '../../clock.ts';
 import { describeValue } from '../../errors.ts';
-import { orderedReader, readInstant, readJson, readString, type Read } from '../../document.ts';
+import {
+  orderedReader,
+  readFilledList,
+  readInstant,
+  readJson,
+  readString,
+  since,
+  type Read,
+} from '../../document.ts';
 import { compact, toJsonValue, type JsonValue } from '../../json.ts';
 
 /** An error as a JSON value, which can be stored and compared. It has no stack trace on purpose. */
@@ -81,10 +89,6 @@ function jsonOrNothing(data: unknown): JsonValue | undefined {
   }
 }
 
-const readResolvedAt: Read<Instant> = (reader, value) =>
-  reader.version < 2 ? reader.fail('no such member before version 2', value) : readInstant(reader, value);
-
-/** Reads one error. */
 export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   name: readString,
   message: readString,
@@ -92,12 +96,11 @@ export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   'data?': readJson,
   'cause?': (reader, value): ErrorRecord => readErrorRecord(reader, value),
   'errors?': (reader, value): readonly ErrorRecord[] => readErrorRecords(reader, value),
-  'resolvedAt?': readResolvedAt,
+  'resolvedAt?': since(2, readInstant),
 });
 
 /** Reads a non-empty list of errors. */
-export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
-  reader.nonEmptyList(value, readErrorRecord);
+export const readErrorRecords: Read<readonly ErrorRecord[]> = readFilledList(readErrorRecord);
 
 /** Marks errors as resolved at an instant. Errors that were resolved before do not change. @internal */
 export function resolvedErrors(errors: readonly ErrorRecord[], at: Instant): readonly ErrorRecord[] {

@@ -1,3 +1,6 @@
+/** The empty list, as one frozen object. */
+export const NOTHING: readonly never[] = Object.freeze([]);
+
 /**
  * Returns what `Array.prototype.some` returns, which takes ten times as long for a frozen array. A `for … of` loop
  * would allocate.

@@ -73,7 +73,6 @@ export class Metadata {
   }
 }
 
-/** Reads metadata. */
 export const readMetadata: Read<Metadata> = (reader, value) => Metadata.from(readJsonObject(reader, value));
 
 function metadataName(key: { readonly name: string } | string): string {

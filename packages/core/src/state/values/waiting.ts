@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import { readInstant, readString, readVariant, shapeOf, type Read } from '../../document.ts';
+import { readFilledList, readInstant, readString, readVariant, shapeOf, type Read } from '../../document.ts';
+import { namesOf } from '../../json.ts';
 import { readErrorRecord, type ErrorRecord } from './error-record.ts';
 import { SessionId, ToolExecutionId } from './ids.ts';
 
@@ -22,16 +23,7 @@ export type Waiting =
     }
   | { readonly type: 'input' };
 
-export const WAITING_TYPES: readonly Waiting['type'][] = [
-  'approval',
-  'answer',
-  'until',
-  'child',
-  'retry',
-  'input',
-];
-
-const readWaiting: Read<Waiting> = readVariant('type', {
+const WAITING = {
   approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
   answer: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read, 'until?': readInstant }),
   until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
@@ -44,11 +36,14 @@ const readWaiting: Read<Waiting> = readVariant('type', {
     'toolExecutionId?': ToolExecutionId.read,
   }),
   input: shapeOf({ type: readString }),
-});
+};
+
+export const WAITING_TYPES: readonly Waiting['type'][] = namesOf(WAITING);
+
+const readWaiting: Read<Waiting> = readVariant('type', WAITING);
 
 /** Reads a non-empty list of `waiting` entries. */
-export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
-  reader.nonEmptyList(value, readWaiting);
+export const readWaitings: Read<readonly Waiting[]> = readFilledList(readWaiting);
 
 /** The moments at which an entry wakes its session. */
 export function momentsOfWaiting(waiting: Waiting): readonly Instant[] {

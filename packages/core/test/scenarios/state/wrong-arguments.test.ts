@@ -94,6 +94,7 @@ const subjects: readonly Subject[] = [
     internal: [
       'with',
       'withExecution',
+      'withFinished',
       'withLastStep',
       'withNewStep',
       'withOpenStepClosed',
