@@ -67,36 +67,92 @@ export const MESSAGE_CONTENT: ArgumentCheck = {
   type: 'string',
 };
 
-const TYPE = mustBe.anything;
 type OfType<Type extends InboxContent['type']> = Extract<InboxContent, { readonly type: Type }>;
 
-const checkAnswer = optionsCheck<OfType<'answer'>>('an inbox answer', { type: TYPE, ...ANSWER_CHECKS });
-
-function checkedAnswer<Given extends OfType<'answer'>>(content: Given): Given {
-  return requireOneResult(checkAnswer(content));
+/** What the use of an item needs beside its content. */
+interface ItemUse extends Pick<ItemParts, 'clock'> {
+  readonly item: EnqueuedItem;
+  /** The tools of the agent; `undefined` for an item that needs none. */
+  readonly tools: AgentLoop['tools'];
+  readonly at: Instant;
 }
 
-const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<OfType<Type>> } = {
-  message: optionsCheck<OfType<'message'>>(
-    'an inbox message',
-    { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
-    { text: 'use "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
-  ),
-  stop: optionsCheck<OfType<'stop'>>('an inbox stop', {
-    type: TYPE,
-    reason: mustBe.string,
-    executionId: mustBe.string,
-  }),
-  decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
-  answer: checkedAnswer,
-  retry: optionsCheck<OfType<'retry'>>('an inbox retry', { type: TYPE }),
-  'child-ended': optionsCheck<OfType<'child-ended'>>('an inbox child-ended', {
-    type: TYPE,
-    sessionId: mustBe.required(mustBe.string),
-  }),
+/** A kind of inbox items. */
+interface ItemKind<Content> {
+  readonly check: OptionsCheck<Content>;
+  /** Names the effect of an item. Without a name, a full inbox refuses the item. */
+  effect(content: Content): string | undefined;
+  /** True when the schema of a tool checks the item. */
+  needsTools?(content: Content): boolean;
+  /** Returns the state after the item, or the reason why it has no effect. */
+  use(state: AgentState, content: Content, use: ItemUse): AgentState | string | Promise<AgentState>;
+}
+
+const TYPE = mustBe.anything;
+const checkAnswer = optionsCheck<OfType<'answer'>>('an inbox answer', { type: TYPE, ...ANSWER_CHECKS });
+
+const KINDS: { readonly [Type in InboxContent['type']]: ItemKind<OfType<Type>> } = {
+  message: {
+    check: optionsCheck(
+      'an inbox message',
+      { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
+      { text: 'use "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
+    ),
+    effect: () => undefined,
+    use(state, { content, metadata }, { item: { id, enqueuedAt: createdAt }, clock, at }) {
+      if (hasMessage(state, id)) return 'The conversation has a message with this id.';
+      return withMessage(state, content, { id, createdAt, ...(metadata && { metadata }) }, clock, at);
+    },
+  },
+  stop: {
+    check: optionsCheck('an inbox stop', { type: TYPE, reason: mustBe.string, executionId: mustBe.string }),
+    effect: ({ executionId }) => (executionId === undefined ? 'stop' : `stop ${executionId}`),
+    use(state, _, { item, at }) {
+      if (!state.hasActiveExecution) return 'The session has no active execution.';
+      const message = stopReasonOf(item, state.executionId);
+      if (message === undefined) return 'The stop names an execution that is not active.';
+      return withStop(state, stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+    },
+  },
+  decision: {
+    check: optionsCheck('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
+    effect: ({ toolExecutionId, decision, requestedAt = '' }) =>
+      `${decision} ${toolExecutionId} ${requestedAt}`,
+    needsTools: ({ input }) => input !== undefined,
+    use: (state, decision, { item, tools, clock, at }) =>
+      withDecision(state, decision, tools, Math.min(at, item.enqueuedAt), clock),
+  },
+  answer: {
+    check: (content) => requireOneResult(checkAnswer(content)),
+    effect: ({ toolExecutionId }) => `answer ${toolExecutionId}`,
+    needsTools: () => true,
+    use: (state, answer, { item, tools, clock, at }) =>
+      withAnswer(state, answer, tools, Math.min(at, item.enqueuedAt), clock),
+  },
+  retry: {
+    check: optionsCheck('an inbox retry', { type: TYPE }),
+    effect: () => 'retry',
+    use(state, _, { at }) {
+      const retried = withRetry(state, at);
+      return retried === state ? 'The session has no failed inference or execution.' : retried;
+    },
+  },
+  'child-ended': {
+    check: optionsCheck('an inbox child-ended', {
+      type: TYPE,
+      sessionId: mustBe.required(mustBe.string),
+    }),
+    effect: ({ sessionId }) => `child ${sessionId}`,
+    use: (state) => state,
+  },
 };
 
-const CONTENT_TYPE = mustBe.oneOf(Object.keys(CONTENT_CHECKS));
+const CONTENT_TYPE = mustBe.oneOf(Object.keys(KINDS));
+
+/** Returns the kind of a content that may be damaged, or that a newer release wrote. */
+function kindOf({ type }: InboxContent): ItemKind<InboxContent> | undefined {
+  return Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+}
 
 /**
  * Returns the content if a worker can use it.
@@ -105,8 +161,7 @@ const CONTENT_TYPE = mustBe.oneOf(Object.keys(CONTENT_CHECKS));
 export function checkedContent(content: InboxContent): InboxContent {
   checkArgument('The content of an inbox item', content, mustBe.object);
   checkArgument('The type of an inbox item', content.type, CONTENT_TYPE);
-  const check: OptionsCheck<never> = CONTENT_CHECKS[content.type];
-  return check(content as never);
+  return kindOf(content)?.check(content) ?? content;
 }
 
 const MAX_RESERVE_LENGTH = 200;
@@ -117,27 +172,8 @@ const MAX_RESERVE_LENGTH = 200;
  * call out of a full inbox, until a worker has read it.
  */
 export function reserveOf(content: InboxContent): string | undefined {
-  const name = effectOf(content);
+  const name = kindOf(content)?.effect(content);
   return name !== undefined && name.length <= MAX_RESERVE_LENGTH ? name : undefined;
-}
-
-function effectOf(content: InboxContent): string | undefined {
-  switch (content.type) {
-    case 'message':
-      return undefined;
-    case 'stop':
-      return content.executionId === undefined ? 'stop' : `stop ${content.executionId}`;
-    case 'decision': {
-      const { toolExecutionId, decision, requestedAt = '' } = content;
-      return `${decision} ${toolExecutionId} ${requestedAt}`;
-    }
-    case 'answer':
-      return `answer ${content.toolExecutionId}`;
-    case 'retry':
-      return 'retry';
-    case 'child-ended':
-      return `child ${content.sessionId}`;
-  }
 }
 
 /**
@@ -196,51 +232,15 @@ export async function withInboxItem(
 ): Promise<AppliedItem> {
   if (!isJsonObject(item.content)) return { state, ignored: 'The content is not an object.' };
   const content = item.content as unknown as InboxContent;
-  const tools = needsTools(content) ? loop().tools : undefined;
-  const at = clock.now();
+  const kind = kindOf(content);
+  if (kind === undefined) return { state, ignored: 'The content has an unknown type.' };
+  const tools = kind.needsTools?.(content) ? loop().tools : undefined;
   try {
-    switch (content.type) {
-      case 'message': {
-        if (hasMessage(state, item.id))
-          return { state, ignored: 'The conversation has a message with this id.' };
-        const { metadata } = content;
-        const options = { id: item.id, createdAt: item.enqueuedAt, ...(metadata && { metadata }) };
-        return { state: withMessage(state, content.content, options, clock, at) };
-      }
-      case 'stop':
-        return stoppedBy(item, state, at);
-      case 'decision': // decided when it was enqueued, however late a worker uses it
-        return {
-          state: await withDecision(state, content, tools, Math.min(at, item.enqueuedAt), clock),
-        };
-      case 'answer':
-        return { state: await withAnswer(state, content, tools, Math.min(at, item.enqueuedAt), clock) };
-      case 'retry': {
-        const retried = withRetry(state, at);
-        return retried === state
-          ? { state, ignored: 'The session has no failed inference or execution.' }
-          : { state: retried };
-      }
-      case 'child-ended':
-        return { state };
-      default:
-        return { state, ignored: 'The content has an unknown type.' };
-    }
+    const used = await kind.use(state, content, { item, tools, clock, at: clock.now() });
+    return typeof used === 'string' ? { state, ignored: used } : { state: used };
   } catch (error) {
     return { state, ignored: error instanceof Error ? error.message : 'The content is unreadable.' };
   }
-}
-
-/** True for an answer, and for a decision with other arguments: the schema of a tool checks them. */
-function needsTools(content: InboxContent): boolean {
-  return content.type === 'answer' || (content.type === 'decision' && content.input !== undefined);
-}
-
-function stoppedBy(item: EnqueuedItem, state: AgentState, at: Instant): AppliedItem {
-  if (!state.hasActiveExecution) return { state, ignored: 'The session has no active execution.' };
-  const message = stopReasonOf(item, state.executionId);
-  if (message === undefined) return { state, ignored: 'The stop names an execution that is not active.' };
-  return { state: withStop(state, stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at) };
 }
 
 /** True when the conversation has a message with this id. A message that is sent again gets one response. */

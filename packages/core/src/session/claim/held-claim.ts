@@ -25,7 +25,7 @@ export interface HeldClaimParts {
 }
 
 /** The shortest standstill that counts, in milliseconds: modules that load, and a busy machine, cause shorter ones. */
-const LEAST_STANDSTILL = 1_000;
+const LEAST_STANDSTILL_MS = 1_000;
 /** How often a claim looks at the clock between two heartbeats, to notice a standstill. */
 const TICKS = 4;
 
@@ -141,7 +141,7 @@ export class HeldClaim {
   private noticeStandstill(): boolean {
     const { tickDueAt, parts } = this;
     const milliseconds = timerTime(parts.clock) - (tickDueAt ?? Infinity);
-    if (milliseconds <= Math.max(LEAST_STANDSTILL, this.interval)) return false;
+    if (milliseconds <= Math.max(LEAST_STANDSTILL_MS, this.interval)) return false;
     this.tickDueAt = undefined; // once
     this.isSuspect = true;
     this.holder.onStandstill(milliseconds / 1000);

@@ -49,7 +49,7 @@ interface BusyRetryOptions {
 }
 
 /** The pauses between two attempts, which are short: the claim may be released at any moment. */
-const PAUSES_MILLISECONDS = { first: 25, longest: 1_000 };
+const PAUSES_MS = { first: 25, longest: 1_000 };
 
 /**
  * Does work that needs a session for itself, as soon as no other worker holds a claim.
@@ -67,9 +67,9 @@ export async function retryWhileBusy<T>(
       const now = clock.now();
       if (now >= end || signal?.aborted || !hasErrorCode(error, 'SESSION_BUSY')) throw error;
       // No worker renews the claim of a process that died: it expires at `until`, by the clock of the store.
-      const untilFree = Math.max(PAUSES_MILLISECONDS.first, (error as SessionBusyError).until - now);
+      const untilFree = Math.max(PAUSES_MS.first, (error as SessionBusyError).until - now);
       // Callers that wait for one session must not retry at the same time.
-      const jittered = backoff(PAUSES_MILLISECONDS, attempt) * jitterOf(clock.newId());
+      const jittered = backoff(PAUSES_MS, attempt) * jitterOf(clock.newId());
       if (!(await pause(clock, Math.min(jittered, untilFree, end - now), signal))) throw error;
     }
   }

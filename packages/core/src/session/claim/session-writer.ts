@@ -30,7 +30,7 @@ export interface SaveLease {
 /** The number of attempts at a save without a lease, and the least number under one. */
 const ATTEMPTS = 3;
 /** The pauses between two attempts. Jitter makes them shorter. */
-const PAUSES_MILLISECONDS = { first: 100, longest: 2_000 };
+const PAUSES_MS = { first: 100, longest: 2_000 };
 
 type Options = SaveOptions & { readonly operationId: string };
 
@@ -107,7 +107,7 @@ export async function writeSession(
       if (!isUnreachable(error) || error instanceof StoreClosedError) throw error;
       const now = clock.now();
       window ??= { from: now, to: lease?.endsAt() ?? now };
-      const delay = backoff(PAUSES_MILLISECONDS, attempt) * jitterOf(options.operationId, attempt);
+      const delay = backoff(PAUSES_MS, attempt) * jitterOf(options.operationId, attempt);
       const isLeaseOver = now < window.from || now + delay >= window.to; // the clock may have gone back
       if (isLeaseOver && attempt >= ATTEMPTS) throw error;
       await pause(clock, delay);

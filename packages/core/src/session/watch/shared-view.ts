@@ -17,7 +17,7 @@ interface ViewParts {
 }
 
 /** The times without news, after which the store is read. They grow for an idle session. */
-const LOOKS_MILLISECONDS = { first: 1_000, longest: 5_000 };
+const LOOKS_MS = { first: 1_000, longest: 5_000 };
 /** The number of entries that wait for the session to be loaded. */
 const MOST_WAITING = 2_000;
 
@@ -121,7 +121,7 @@ export class SharedView {
         await channel.subscribe(this.sessionId, listener, { signal });
         return;
       } catch {
-        await pause(clock, LOOKS_MILLISECONDS.first, signal);
+        await pause(clock, LOOKS_MS.first, signal);
       }
     }
   }
@@ -204,7 +204,7 @@ export class SharedView {
     const { clock, channel } = this.parts;
     this.cancelLook?.();
     if (this.isOver) return;
-    this.cancelLook = callAfter(clock, backoff(LOOKS_MILLISECONDS, this.looks), () => {
+    this.cancelLook = callAfter(clock, backoff(LOOKS_MS, this.looks), () => {
       const isActive = this.mirror?.view.session.state.hasActiveExecution;
       const isSlower = !isActive && channel.capabilities.tail === 'deltas';
       this.looks = isSlower ? this.looks + 1 : 1;

@@ -3,7 +3,7 @@ import type { AdvanceResult, Schedule } from '../engine.ts';
 import type { FollowUp, LockedSession, WakeUp } from '../wake-up-queue.ts';
 
 /** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
-const LOST_PAUSE = 1_000;
+const LOST_PAUSE_MS = 1_000;
 
 /** Returns what the result of an advance requires. After an error, a sweep wakes the session. */
 export function followUpOf(lock: LockedSession, result: AdvanceResult | undefined, now: Instant): FollowUp {
@@ -21,7 +21,7 @@ export function followUpOf(lock: LockedSession, result: AdvanceResult | undefine
 function instantOf({ outcome }: AdvanceResult, now: Instant): Instant | undefined {
   if (outcome.type === 'yield') return now;
   if (!('until' in outcome) || outcome.until === undefined) return undefined;
-  return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE) : outcome.until;
+  return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE_MS) : outcome.until;
 }
 
 /** Returns the lane, the priority and the group of the next work. */

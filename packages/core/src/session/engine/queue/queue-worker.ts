@@ -38,13 +38,13 @@ const checkStopOptions = (options: StopOptions): StopOptions =>
 /** After so many turns, the worker lets timers and sockets run: a queue and a store in memory reply before them. */
 const TURNS_OF_MICROTASKS = 64;
 /** The longest time in milliseconds that a stop waits for a reply of the queue. */
-const TAKING_LIMIT = 5_000;
+const TAKING_LIMIT_MS = 5_000;
 /** The pause after the queue has failed. */
-const FAILURE_PAUSE = 1_000;
+const FAILURE_PAUSE_MS = 1_000;
 /** The pause before a suspect session is taken again, while many others wait for their turn. */
-const ISOLATION_PAUSE = 1_000;
+const ISOLATION_PAUSE_MS = 1_000;
 /** The pause before the next attempt at a suspect session, when an attempt failed: its process may have died. */
-const SUSPECT_PAUSE = 5_000;
+const SUSPECT_PAUSE_MS = 5_000;
 
 /** Takes sessions from a queue, advances them, and stores what follows. */
 export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
@@ -99,7 +99,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   /** Resolves when the worker takes no more sessions. A queue that does not reply must not hold up a stop. */
   private async endOfTaking(): Promise<void> {
     const pauseController = new AbortController();
-    await Promise.race([this.taking, pause(this.parts.clock, TAKING_LIMIT, pauseController.signal)]);
+    await Promise.race([this.taking, pause(this.parts.clock, TAKING_LIMIT_MS, pauseController.signal)]);
     pauseController.abort();
   }
 
@@ -110,7 +110,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
       else
         await this.takeSession().catch(async (error: unknown) => {
           this.report(error);
-          await pause(this.parts.clock, FAILURE_PAUSE, this.stopController.signal);
+          await pause(this.parts.clock, FAILURE_PAUSE_MS, this.stopController.signal);
         });
     }
   }
@@ -207,7 +207,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   /** Advances a suspect session by one step, which clears it, when it is its turn among the suspect sessions. */
   private async isolate(lock: Lock, signal: AbortSignal): Promise<AdvanceResult> {
     const { suspects } = this;
-    if (suspects.waitingCount >= this.parts.concurrency) return this.sleep(ISOLATION_PAUSE);
+    if (suspects.waitingCount >= this.parts.concurrency) return this.sleep(ISOLATION_PAUSE_MS);
     const turn = suspects.take(signal);
     if (this.hasSlot()) this.onSlot();
     else this.endWait(); // a session that the queue hands out now would wait without a renewal of its lock
@@ -223,7 +223,7 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     if (signal.aborted) return YIELD;
     const options = { signal, maxSteps: 1, suspects: 'alone' } as const;
     const result = await this.reported(this.advanceOf(lock, isolated), lock.sessionId, options);
-    return result === undefined || result.outcome.type === 'isolate' ? this.sleep(SUSPECT_PAUSE) : result;
+    return result === undefined || result.outcome.type === 'isolate' ? this.sleep(SUSPECT_PAUSE_MS) : result;
   }
 
   private sleep(milliseconds: number): AdvanceResult {
