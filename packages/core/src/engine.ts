@@ -48,10 +48,9 @@ export type {
 export { guardsFor } from './loop/stopping/guards.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
 export type { ModelIdOf, ModelPrice } from './loop/stopping/model-prices.ts';
-export type { SummariesOptions } from './agents/summaries.ts';
 export { summaryCompiler } from './agents/summarize.ts';
 export type { StructuredOutputOptions } from './agents/structured-output.ts';
-export type { Summarization, SummarizeOptions } from './agents/summarize.ts';
+export type { Summarization, SummariesOptions, SummarizeOptions } from './agents/summarize.ts';
 export type { MessageSelector } from './loop/compile/compile-messages.ts';
 export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
 export type { AbortKind } from './loop/stopping/abort.ts';

@@ -31,7 +31,8 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 
 // The loop, tools, hooks and listeners
 export { createAgentLoop } from './loop/agent-loop.ts';
-export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
+export type { AgentLoop, AgentLoopOptions } from './loop/agent-loop.ts';
+export type { RunOptions } from './loop/run/loop-parts.ts';
 export { tool } from './loop/tools/tool.ts';
 export { toolFor } from './loop/tools/run-context.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
@@ -54,7 +55,7 @@ export {
 } from './loop/stopping/guards.ts';
 export { costOf } from './loop/stopping/model-prices.ts';
 export type { ModelPrices } from './loop/stopping/model-prices.ts';
-export { summarize } from './agents/summarize.ts';
+export { summaries, summarize } from './agents/summarize.ts';
 export {
   allSections,
   conversationWithCurrentToolTrace,
@@ -65,7 +66,6 @@ export type { MessageCompiler, MessageTransform } from './loop/compile/compile-m
 export { AgentBuilder } from './agents/agent-builder.ts';
 export type { Capability } from './agents/agent-builder.ts';
 export type { Agent } from './agents/agent.ts';
-export { summaries } from './agents/summaries.ts';
 export { RunAbort } from './loop/stopping/abort.ts';
 export type { AgentEvent, AgentEventListener } from './loop/steps/events.ts';
 export { eventListener } from './observe/observe.ts';

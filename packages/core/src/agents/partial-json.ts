@@ -21,21 +21,13 @@ type Open = { members: number } & (
   | { readonly array: JsonValue[] }
 );
 
-const LITERALS: ReadonlyMap<string, readonly [word: string, value: JsonValue]> = new Map([
-  ['t', ['true', true]],
-  ['f', ['false', false]],
-  ['n', ['null', null]],
-]);
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-]);
+/** The words of JSON, by their first character. */
+const LITERALS: ReadonlyMap<string, JsonValue> = new Map(
+  [true, false, null].map((value) => [String(value).charAt(0), value]),
+);
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }),
+);
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const STARTED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/;
 /** How many members cost as much as a new object. */
@@ -168,7 +160,8 @@ export class PartialJson {
   private growToken(char: string): void {
     this.token += char;
     if (this.mode !== 'literal') return;
-    const [word, value] = LITERALS.get(this.token.charAt(0)) ?? ['', null];
+    const value = LITERALS.get(this.token.charAt(0)) ?? null;
+    const word = JSON.stringify(value);
     if (this.token === word) this.end(value);
     else if (!word.startsWith(this.token)) this.mode = 'broken';
   }
@@ -218,7 +211,7 @@ export class PartialJson {
   /** The value of the string, number or literal that has begun. */
   private openToken(): JsonValue | undefined {
     if (this.mode === 'string') return this.isKey ? undefined : this.token;
-    if (this.mode === 'literal') return LITERALS.get(this.token.charAt(0))?.[1];
+    if (this.mode === 'literal') return LITERALS.get(this.token.charAt(0));
     const started = this.mode === 'number' ? STARTED_NUMBER.exec(this.token)?.[0] : undefined;
     return started === undefined ? undefined : Number(started);
   }

@@ -7,11 +7,16 @@ import type { LlmConfig } from '../state/inference/llm-config.ts';
 import { CONVERSATION } from '../state/messages/message-store.ts';
 import { SUMMARIZED_THROUGH, SUMMARY } from '../state/messages/message-tags.ts';
 import { userMessage, type Message, type Messages } from '../state/messages/messages.ts';
-import { conversationWithCurrentToolTrace, type MessageCompiler } from '../loop/compile/compile-messages.ts';
+import {
+  conversationWithCurrentToolTrace,
+  messageCompiler,
+  type MessageCompiler,
+} from '../loop/compile/compile-messages.ts';
 import { requireDriver, type Driver, type InferenceRequest } from '../loop/inference/driver.ts';
 import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import { pricedUsage, PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import { nextAction } from '../loop/steps/stepper.ts';
+import type { Capability } from './agent-builder.ts';
 import { SUMMARY_INSTRUCTIONS, summaryIn, textToSummarize } from './summary-text.ts';
 import { charactersOf, estimateTokens } from '../loop/inference/token-estimate.ts';
 
@@ -53,7 +58,7 @@ export interface Summarization {
   readonly compiler: MessageCompiler;
 }
 
-export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> = {
+const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> = {
   driver: mustBe.anything, // see requireDriver
   llmConfig: mustBe.object,
   maxTokens: mustBe.required(mustBe.positive),
@@ -63,7 +68,7 @@ export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> =
   onError: mustBe.function,
 };
 
-export const SUMMARY_ADVICE: Readonly<Record<string, string>> = {
+const SUMMARY_ADVICE: Readonly<Record<string, string>> = {
   model: 'set it in llmConfig, as in llmConfig: { model: "openai:gpt-5-mini" }',
   prompt: 'use "instructions"',
   systemPrompt: 'use "instructions"',
@@ -112,6 +117,46 @@ export function summarize(options: SummarizeOptions): Summarization {
     },
   });
   return Object.freeze({ hook, compiler: summaryCompiler(compiler) });
+}
+
+/**
+ * The options of the capability. The builder's driver and prices are the default. Unless `llmConfig` names a model, the
+ * driver chooses it, whatever model the agent has.
+ */
+export type SummariesOptions = Omit<SummarizeOptions, 'driver' | 'compiler'> & {
+  readonly driver?: SummarizeOptions['driver'];
+};
+
+const checkCapability = optionsCheck<SummariesOptions>('summaries', SUMMARY_OPTIONS, {
+  ...SUMMARY_ADVICE,
+  compiler: 'set it in the builder, as in builder.withSettings({ compiler }).use(summaries(options))',
+});
+
+/**
+ * Creates a capability that keeps the messages that a model sees within a number of tokens, as `summarize` does.
+ * Messages that are not summarised are shown by the compiler that the builder has when the capability is added.
+ * @example const builder = AgentBuilder.of({ driver, prices }).use(summaries({ maxTokens: 50_000 }));
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. The capability throws
+ * the same errors for a number that `summarize` refuses, and when the builder has no driver.
+ */
+export function summaries(options: SummariesOptions): Capability {
+  checkCapability(options);
+  return function withSummaries(builder) {
+    const { driver, prices, compiler: shown } = builder.options;
+    const writer = options.driver ?? driver;
+    if (writer === undefined)
+      throw invalidArgument(
+        'summaries needs a driver. Pass "driver", or set the driver of the builder first.',
+        TypeError,
+      );
+    const { hook, compiler } = summarize({
+      ...(prices && { prices }),
+      ...options,
+      driver: writer,
+      ...(shown && { compiler: messageCompiler(shown) }),
+    });
+    return builder.withHooks(hook).withSettings({ compiler });
+  };
 }
 
 /**

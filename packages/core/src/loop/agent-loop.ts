@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './run/agent-run.ts';
-import { loopFor, type LoopParts } from './run/loop-parts.ts';
+import { loopFor, type LoopParts, type RunOptions } from './run/loop-parts.ts';
 import { redactedListener, type Redact } from './redact.ts';
 import {
   conversationWithCurrentToolTrace,
@@ -11,9 +11,8 @@ import {
   type MessageSelector,
 } from './compile/compile-messages.ts';
 import { requireChosenTool, requireDriver, TOOL_CHOICE, type Driver } from './inference/driver.ts';
-import type { Checkpoint } from './steps/checkpoint.ts';
 import { EventStream } from './run/event-stream.ts';
-import { announceTo, type AgentEventListener, type EventSession } from './steps/events.ts';
+import { announceTo, type AgentEventListener } from './steps/events.ts';
 import { Fallback, type FallbackOptions } from './inference/fallback.ts';
 import { retryPolicyOf, type InferenceRetryOptions } from './inference/retry-policy.ts';
 import { guardsFor, modelIdOfState, retryLimit, type CostLimitOptions } from './stopping/guards.ts';
@@ -21,7 +20,6 @@ import { PRICES, pricing, type ModelIdOf, type ModelPrices } from './stopping/mo
 import { ExecutionBudget, type BudgetLimits } from '../state/execution/budget.ts';
 import type { ToolChoice } from '../state/inference/request.ts';
 import { LOOP_ADVICE, RUN_ADVICE } from './tools/option-advice.ts';
-import type { ParentRun } from './run/parent-run.ts';
 import { needsRunContext, type IfContextNeeded } from './tools/run-context.ts';
 import type { Hook } from './hooks/hook.ts';
 import { HookChain } from './hooks/hook-chain.ts';
@@ -75,34 +73,6 @@ export interface AgentLoopOptions<Context = unknown> {
   readonly inferenceRetry?: InferenceRetryOptions;
   /** The models to call while the agent's own model fails. A list stands for `{ models }`. */
   readonly fallback?: FallbackOptions | FallbackOptions['models'];
-}
-
-export interface RunOptions<Context = unknown> {
-  /**
-   * Aborts the run. A `RunAbort` as the reason determines what the abort means; any other reason cancels the execution.
-   */
-  readonly signal?: AbortSignal | undefined;
-  /** Receives the events of this run. */
-  readonly onEvent?: AgentEventListener | undefined;
-  /** Limits of this run besides those of the loop, counted in the same way. The tighter limit applies. */
-  readonly budget?: BudgetLimits | undefined;
-  /** An earlier version of the state. The run also announces the changes since then, such as a denied call. */
-  readonly previousState?: AgentState | undefined;
-  /** Saves the states of the run while it continues. */
-  readonly checkpoint?: Checkpoint | undefined;
-  /** The `onExhausted` of this run, when the loop's `inferenceRetry` sets none. */
-  readonly onExhausted?: 'suspend' | 'fail' | undefined;
-  /**
-   * The value that tools, hooks and `needsApproval` of this run receive, such as the user and the clients of a request.
-   * It is in no state, event or error, and no model sees it.
-   */
-  readonly runContext?: Context | undefined;
-  /** The run that executes this run as a tool. @internal */
-  readonly parent?: ParentRun | undefined;
-  /** Returns the session that the run works for, which its events show. @internal */
-  readonly session?: (() => EventSession) | undefined;
-  /** Returns a promise while the reader of the run's events is behind. @internal */
-  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** The options of a run. They are required when the tools of the loop need a run context. */
@@ -201,20 +171,10 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const { listeners = [], redact } = options;
 
   function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
-    const { signal = neverSignal(), onEvent, previousState, checkpoint } = runOptions;
-    const { parent, runContext, session, awaitReader } = runOptions;
+    const { signal = neverSignal(), onEvent } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
     const heard = redact ? redactedListeners(all, redact) : all;
-    return new AgentRun(state, loop, {
-      signal,
-      listeners: heard,
-      previousState,
-      checkpoint,
-      parent,
-      runContext,
-      session,
-      awaitReader,
-    });
+    return new AgentRun(state, loop, { ...runOptions, signal, listeners: heard });
   }
 
   async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {

@@ -74,88 +74,73 @@ function redactedEvent(event: AgentEvent, content: Redact): AgentEvent | undefin
   return session === undefined ? { ...frame, ...body } : { ...frame, session, ...body };
 }
 
-/** Copies each member by name, so a member that is added to an event later is not passed on until it is named here. */
-function redactedBody(event: EventBody, by: Redaction): EventBody | undefined {
-  switch (event.type) {
-    case 'execution-started':
-    case 'execution-resumed':
-    case 'execution-suspended':
-    case 'execution-stopped':
-    case 'execution-completed':
-    case 'execution-failed':
-      return { type: event.type };
-    case 'message-taken-in':
-      return { type: event.type, message: redactedMessage(event.message, by) };
-    case 'step-started':
-    case 'step-completed':
-      return redactedStepEvent(event, by);
-    case 'inference-started':
-    case 'inference-failed':
-    case 'inference-completed':
-    case 'step-restarted':
-      return redactedInferenceEvent(event, by);
-    case 'inference-delta':
-      return undefined;
-    case 'tool-started':
-    case 'tool-waiting':
-    case 'tool-progress':
-    case 'tool-completed':
-    case 'tool-blocked':
-      return redactedToolEvent(event, by);
-    case 'continuation-evaluated':
-      return { type: event.type, shouldStop: event.shouldStop, explanation: event.explanation };
-    case 'stop-signal-raised':
-      return { type: event.type, signal: redactedSignal(event.signal, by) };
-    case 'usage-updated':
-      return { type: event.type, usage: event.usage };
-    case 'subagent': {
-      const { type, toolCallId } = event;
-      const inner = redactedEvent(event.event, by.content);
-      return inner && { type, toolCallId, toolName: redactedName(event.toolName, by), event: inner };
-    }
-    default:
-      // An unknown event is dropped. The compiler reports the missing case.
-      return void (event satisfies never);
-  }
-}
-
 type BodyOf<Type extends EventBody['type']> = Extract<EventBody, { readonly type: Type }>;
+type MembersOf<Type extends EventBody['type']> = Omit<BodyOf<Type>, 'type'>;
 
-function redactedStepEvent(event: BodyOf<'step-started' | 'step-completed'>, by: Redaction): EventBody {
-  const { type, stepNumber } = event;
-  if (type === 'step-started') return { type, stepId: event.stepId, stepNumber };
-  return { type, stepExecution: redactedStep(event.stepExecution, by), stepNumber };
-}
-
-function redactedInferenceEvent(
-  event: BodyOf<'inference-started' | 'inference-failed' | 'inference-completed' | 'step-restarted'>,
+const nothing = (): object => ({});
+const toolMembers = (
+  { stepId, toolExecution }: MembersOf<'tool-started'>,
   by: Redaction,
-): EventBody {
-  const { type, stepId } = event;
-  switch (type) {
-    case 'inference-started':
-      return { type, stepId, messageCount: event.messageCount, request: redactedRequest(event.request) };
-    case 'inference-failed':
-      return { type, stepId, error: redactedError(event.error, by), retryAt: event.retryAt };
-    case 'inference-completed':
-      return { type, stepId, response: redactedResponse(event.response, by) };
-    case 'step-restarted':
-      return { type, stepId, attempt: event.attempt };
-  }
-}
+): MembersOf<'tool-started'> => ({ stepId, toolExecution: redactedTool(toolExecution, by) });
 
-function redactedToolEvent(
-  event: BodyOf<'tool-started' | 'tool-waiting' | 'tool-progress' | 'tool-completed' | 'tool-blocked'>,
-  by: Redaction,
-): EventBody {
-  const { type, stepId } = event;
-  const toolExecution = redactedTool(event.toolExecution, by);
-  if (type !== 'tool-blocked') return { type, stepId, toolExecution };
-  const blockedBy = event.blockedBy.map(({ hook, reason }) => ({
-    hook,
-    reason: redactedText(reason, by),
-  }));
-  return { type, stepId, toolExecution, blockedBy };
+/**
+ * The members of each event besides its type; `undefined` drops the event. They are copied by name, so a member that is
+ * added to an event later is not passed on until it is named here.
+ */
+const MEMBERS: {
+  readonly [T in EventBody['type']]: (event: BodyOf<T>, by: Redaction) => MembersOf<T> | undefined;
+} = {
+  'execution-started': nothing,
+  'execution-resumed': nothing,
+  'execution-suspended': nothing,
+  'execution-stopped': nothing,
+  'execution-completed': nothing,
+  'execution-failed': nothing,
+  'message-taken-in': ({ message }, by) => ({ message: redactedMessage(message, by) }),
+  'step-started': ({ stepId, stepNumber }) => ({ stepId, stepNumber }),
+  'step-completed': ({ stepExecution, stepNumber }, by) => ({
+    stepExecution: redactedStep(stepExecution, by),
+    stepNumber,
+  }),
+  'inference-started': ({ stepId, messageCount, request }) => ({
+    stepId,
+    messageCount,
+    request: redactedRequest(request),
+  }),
+  'inference-delta': () => undefined,
+  'inference-failed': ({ stepId, error, retryAt }, by) => ({
+    stepId,
+    error: redactedError(error, by),
+    retryAt,
+  }),
+  'inference-completed': ({ stepId, response }, by) => ({
+    stepId,
+    response: redactedResponse(response, by),
+  }),
+  'step-restarted': ({ stepId, attempt }) => ({ stepId, attempt }),
+  'tool-started': toolMembers,
+  'tool-waiting': toolMembers,
+  'tool-progress': toolMembers,
+  'tool-completed': toolMembers,
+  'tool-blocked': ({ blockedBy, ...event }, by) => ({
+    ...toolMembers(event, by),
+    blockedBy: blockedBy.map(({ hook, reason }) => ({ hook, reason: redactedText(reason, by) })),
+  }),
+  'continuation-evaluated': ({ shouldStop, explanation }) => ({ shouldStop, explanation }),
+  'stop-signal-raised': ({ signal }, by) => ({ signal: redactedSignal(signal, by) }),
+  'usage-updated': ({ usage }) => ({ usage }),
+  subagent({ toolCallId, toolName, event }, by) {
+    const inner = redactedEvent(event, by.content);
+    return inner && { toolCallId, toolName: redactedName(toolName, by), event: inner };
+  },
+};
+
+/** The redacted content of an event. An event of an unknown type is dropped. */
+function redactedBody(event: EventBody, by: Redaction): EventBody | undefined {
+  const { type } = event;
+  const redact = Object.hasOwn(MEMBERS, type) ? MEMBERS[type] : undefined;
+  const members = redact?.(event as never, by);
+  return members && ({ type, ...members } as EventBody);
 }
 
 // States and steps

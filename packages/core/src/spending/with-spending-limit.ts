@@ -1,14 +1,19 @@
 import { mustBe, optionsCheck, type OptionsCheck } from '../arguments.ts';
 import { systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
-import { DriverError, driverFailureOf, type DriverErrorKind } from '../loop/inference/driver-error.ts';
+import {
+  billedUsage,
+  DriverError,
+  driverFailureOf,
+  partialResponseOf,
+  type DriverErrorKind,
+} from '../loop/inference/driver-error.ts';
 import {
   requireDriver,
   type Driver,
   type InferenceOptions,
   type InferenceRequest,
 } from '../loop/inference/driver.ts';
-import { billedUsage, partialResponseOf } from '../loop/inference/failed-call.ts';
 import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { isUnreachable } from '../session/session-errors.ts';

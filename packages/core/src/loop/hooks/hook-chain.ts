@@ -38,14 +38,13 @@ const PRIORITY: ArgumentCheck = {
 
 /** The methods of a hook; each hook has at least one. */
 const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
+type HookMember = (typeof MEMBERS)[number];
+
 const SESSION_HOOK = 'pass it to the runtime, as in new SessionRuntime({ store, agents, hooks })';
 
-/** The hooks by point, in the order in which the loop calls them. */
+/** The hooks by method, in the order in which the loop calls them. */
 export class HookChain {
-  private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
-  private readonly withDeadline: readonly Hook[];
-  private readonly withLimit: readonly Hook[];
-  private readonly checking: readonly Hook[];
+  private readonly byMember: ReadonlyMap<string, readonly Hook[]>;
   private readonly hooks: readonly Hook[];
   private readonly guards: readonly Hook[];
 
@@ -60,11 +59,8 @@ export class HookChain {
     this.guards = guards;
     const all = [...guards, ...hooks];
     const ordered = all.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
-    this.withDeadline = ordered.filter((hook) => hook.stepDeadline !== undefined);
-    this.withLimit = ordered.filter((hook) => hook.checkLimit !== undefined);
-    this.checking = ordered.filter((hook) => hook.checkRequest !== undefined);
-    this.byPoint = new Map(
-      POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
+    this.byMember = new Map(
+      MEMBERS.map((name) => [name, ordered.filter((hook) => hook[name] !== undefined)]),
     );
   }
 
@@ -75,11 +71,7 @@ export class HookChain {
 
   /** The name of a hook, or its position in the list of hooks: `hook 2`. */
   nameOf(hook: Hook): string {
-    return hook.name ?? `hook ${this.placeOf(hook)}`;
-  }
-
-  private placeOf(hook: Hook): number {
-    return this.hooks.indexOf(hook) + 1;
+    return hook.name ?? `hook ${this.hooks.indexOf(hook) + 1}`;
   }
 
   /** The error of a hook, with the hook's name at the start of the message. */
@@ -88,7 +80,7 @@ export class HookChain {
   }
 
   private titleOf(hook: Hook): string {
-    return hook.name === undefined ? `Hook ${this.placeOf(hook)}` : `Hook "${hook.name}"`;
+    return hook.name === undefined ? this.nameOf(hook).replace('h', 'H') : `Hook "${hook.name}"`;
   }
 
   /**
@@ -97,7 +89,7 @@ export class HookChain {
    */
   stepDeadline(context: HookContext): StepDeadline | undefined {
     let earliest: StepDeadline | undefined;
-    for (const hook of this.withDeadline) {
+    for (const hook of this.at('stepDeadline')) {
       const found = this.stepDeadlineOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
@@ -126,8 +118,9 @@ export class HookChain {
     context: HookContext,
     from = 0,
   ): StopSignal | undefined | Promise<StopSignal | undefined> {
-    for (let index = from; index < this.withLimit.length; index++) {
-      const hook = this.withLimit[index] as Hook;
+    const guards = this.at('checkLimit');
+    for (let index = from; index < guards.length; index++) {
+      const hook = guards[index] as Hook;
       try {
         const found = hook.checkLimit?.(state, context);
         if (isThenable(found)) return this.limitAfter(found, index, state, context);
@@ -140,17 +133,12 @@ export class HookChain {
     return undefined;
   }
 
-  /** True when a hook checks requests before the call. */
-  get checksRequests(): boolean {
-    return this.checking.length > 0;
-  }
-
   /**
    * Calls the hooks that can forbid a call of a model.
    * @throws AgentStop when the hook throws it; HoldfastError `HOOK_FAILED` as `call` does.
    */
   checkRequest(request: InferenceRequest, context: HookContext): void {
-    for (const hook of this.checking) {
+    for (const hook of this.at('checkRequest')) {
       try {
         hook.checkRequest?.(request, context);
       } catch (error) {
@@ -170,29 +158,19 @@ export class HookChain {
       const signal = given && limitSignal(given, state);
       if (signal) return signal;
     } catch (error) {
-      throw this.errorOf(this.withLimit[index] as Hook, 'checkLimit', error);
+      throw this.errorOf(this.at('checkLimit')[index] as Hook, 'checkLimit', error);
     }
     return this.checkLimits(state, context, index + 1);
   }
 
-  /** True when a guard checks limits before a step. */
-  get hasLimits(): boolean {
-    return this.withLimit.length > 0;
+  /** True when a hook has the method. */
+  has(member: HookMember): boolean {
+    return this.at(member).length > 0;
   }
 
-  /** True when a hook sets step deadlines. */
-  get hasDeadlines(): boolean {
-    return this.withDeadline.length > 0;
-  }
-
-  /** True when a hook has a method for the point. */
-  has(point: HookPoint): boolean {
-    return this.at(point).length > 0;
-  }
-
-  /** The hooks with a method for the point. */
-  at(point: HookPoint): readonly Hook[] {
-    return this.byPoint.get(point) ?? [];
+  /** The hooks with the method. */
+  at(member: HookMember): readonly Hook[] {
+    return this.byMember.get(member) ?? [];
   }
 
   /**

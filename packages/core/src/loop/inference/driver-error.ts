@@ -1,7 +1,11 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
 import { HoldfastError, type ErrorCode, type HoldfastErrorOptions } from '../../errors.ts';
-import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
-import type { CallUsage, Usage } from '../../state/inference/usage.ts';
+import {
+  InferenceResponse,
+  reportedUsage,
+  type InferenceResponseInit,
+} from '../../state/inference/inference-response.ts';
+import { Usage, type CallUsage } from '../../state/inference/usage.ts';
 
 /** The reason why a model gave no usable response. */
 export type DriverErrorKind =
@@ -110,6 +114,24 @@ export function driverFailureOf(error: unknown): DriverFailure {
   };
 }
 
-function membersOf(error: unknown): { readonly [K in keyof DriverFailure]?: unknown } {
+function membersOf(error: unknown): { readonly [K in keyof DriverError]?: unknown } {
   return typeof error === 'object' && error !== null ? error : {};
+}
+
+/** The partial response that an error of a driver carries, if there is one. */
+export function partialResponseOf(error: unknown): InferenceResponse | undefined {
+  const { partialResponse } = membersOf(error) as Partial<DriverError>;
+  if (partialResponse === undefined) return undefined;
+  try {
+    return InferenceResponse.of(partialResponse);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The usage that the provider bills for a failed call; `Usage.none` when the error reports none. */
+export function billedUsage(error: unknown, partial: InferenceResponse | undefined): Usage {
+  const { usage } = membersOf(error) as Pick<DriverError, 'usage'>;
+  const isReported = typeof usage === 'object' && usage !== null;
+  return isReported ? reportedUsage(usage) : (partial?.usage ?? Usage.none);
 }

@@ -202,7 +202,7 @@ export class AgentRun {
   /** Sets the deadline of the step that begins. */
   private setDeadline(): void {
     const { run, loop } = this;
-    const deadline = loop.hooks.hasDeadlines && loop.hooks.stepDeadline(run.hooks.context);
+    const deadline = loop.hooks.has('stepDeadline') && loop.hooks.stepDeadline(run.hooks.context);
     if (deadline) run.signals.arm(deadline, loop.clock);
   }
 
@@ -237,7 +237,7 @@ export class AgentRun {
   private get hasPreparations(): boolean {
     const { run, loop } = this;
     const { hooks } = loop;
-    return hooks.hasLimits || hooks.has('beforeStep') || run.checkpointer.hasUnsavedStep;
+    return hooks.has('checkLimit') || hooks.has('beforeStep') || run.checkpointer.hasUnsavedStep;
   }
 
   /** Checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped. */

@@ -3,8 +3,7 @@ import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import type { Usage } from '../../state/inference/usage.ts';
-import { DriverError } from '../inference/driver-error.ts';
-import { billedUsage, partialResponseOf } from '../inference/failed-call.ts';
+import { billedUsage, DriverError, partialResponseOf } from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, mayRepeatAt } from '../inference/retry-policy.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
@@ -56,7 +55,7 @@ export async function infer(run: InferenceRun): Promise<void> {
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   keepRequest(run, request);
-  if (loop.hooks.checksRequests) loop.hooks.checkRequest(request, run.hooks.context);
+  if (loop.hooks.has('checkRequest')) loop.hooks.checkRequest(request, run.hooks.context);
   const stepId = run.state.currentStep?.id as StepId;
   const { listeners, awaitReader, runContext } = run.given;
   if (listeners.length > 0) announceStart(run, stepId, request);

@@ -34,29 +34,39 @@ export interface LoopParts {
   readonly fallback: Fallback | undefined;
 }
 
-/** The parts of one run. */
-export interface RunParts {
-  readonly signal: AbortSignal;
-  readonly listeners: readonly AgentEventListener[];
-  /** The run announces the changes since this state. */
+export interface RunOptions<Context = unknown> {
+  /**
+   * Aborts the run. A `RunAbort` as the reason determines what the abort means; any other reason cancels the execution.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives the events of this run. */
+  readonly onEvent?: AgentEventListener | undefined;
+  /** Limits of this run besides those of the loop, counted in the same way. The tighter limit applies. */
+  readonly budget?: BudgetLimits | undefined;
+  /** An earlier version of the state. The run also announces the changes since then, such as a denied call. */
   readonly previousState?: AgentState | undefined;
   /** Saves the states of the run while it continues. */
   readonly checkpoint?: Checkpoint | undefined;
-  /** The run that executes this run as a tool. */
+  /** The `onExhausted` of this run, when the loop's `inferenceRetry` sets none. */
+  readonly onExhausted?: 'suspend' | 'fail' | undefined;
+  /**
+   * The value that tools, hooks and `needsApproval` of this run receive, such as the user and the clients of a request.
+   * It is in no state, event or error, and no model sees it.
+   */
+  readonly runContext?: Context | undefined;
+  /** The run that executes this run as a tool. @internal */
   readonly parent?: ParentRun | undefined;
-  /** The value for tools and hooks. */
-  readonly runContext?: unknown;
-  /** Returns the session of the run, for events. */
+  /** Returns the session that the run works for, which its events show. @internal */
   readonly session?: (() => EventSession) | undefined;
-  /** Returns a promise while the reader of the run's events is behind. */
+  /** Returns a promise while the reader of the run's events is behind. @internal */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The options of a run that change its loop. */
-interface LoopChanges extends Pick<RunParts, 'parent' | 'runContext'> {
-  readonly budget?: BudgetLimits | undefined;
-  readonly onExhausted?: RetryPolicy['onExhausted'];
-}
+/** The parts of one run. */
+export type RunParts = Omit<RunOptions, 'signal' | 'onEvent'> & {
+  readonly signal: AbortSignal;
+  readonly listeners: readonly AgentEventListener[];
+};
 
 /**
  * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits;
@@ -65,7 +75,7 @@ interface LoopChanges extends Pick<RunParts, 'parent' | 'runContext'> {
 export function loopFor(
   state: AgentState,
   loop: LoopParts,
-  { budget, parent, onExhausted, runContext }: LoopChanges,
+  { budget, parent, onExhausted, runContext }: RunOptions,
 ): LoopParts {
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
@@ -73,7 +83,7 @@ export function loopFor(
   return withRunLimits(withRunRetry(loop, onExhausted), budget, parent);
 }
 
-function withRunRetry(loop: LoopParts, onExhausted: LoopChanges['onExhausted']): LoopParts {
+function withRunRetry(loop: LoopParts, onExhausted: RunOptions['onExhausted']): LoopParts {
   if (onExhausted === undefined || loop.retry.onExhausted !== undefined) return loop;
   return { ...loop, retry: { ...loop.retry, onExhausted } };
 }

@@ -37,8 +37,17 @@ const checkRetry = optionsCheck<ToolRetry>(
   },
 );
 
-/** The options that only providers read. */
-const MODEL_OPTIONS = {
+/** The options of `tool()` that are members of the tool as well. */
+const MEMBERS = {
+  name: mustBe.required(TOOL_NAME),
+  description: mustBe.required(mustBe.string),
+  toModelOutput: mustBe.function,
+  timeoutSeconds: TIME_LIMIT,
+  retry: mustBe.object,
+  effect: mustBe.oneOf(EFFECTS),
+  reconcile: mustBe.function,
+  approvalTimeoutSeconds: TIME_LIMIT,
+  answerTimeoutSeconds: TIME_LIMIT,
   strict: mustBe.boolean,
   providerOptions: mustBe.object,
   inputExamples: {
@@ -54,53 +63,33 @@ function isExample(value: unknown): boolean {
 const checkInit = optionsCheck<AnyToolInit>(
   'tool',
   {
-    name: mustBe.required(TOOL_NAME),
-    description: mustBe.required(mustBe.string),
+    ...MEMBERS,
     inputSchema: mustBe.anything, // see toolSchema
     jsonSchema: mustBe.object,
     outputSchema: mustBe.anything, // see answerSchema
     execute: mustBe.function,
-    toModelOutput: mustBe.function,
-    ...MODEL_OPTIONS,
-    timeoutSeconds: TIME_LIMIT,
-    retry: mustBe.object,
-    effect: mustBe.oneOf(EFFECTS),
-    reconcile: mustBe.function,
     needsApproval: {
       expected: 'true, false or a function',
       accepts: (value) => typeof value === 'boolean' || typeof value === 'function',
     },
-    approvalTimeoutSeconds: TIME_LIMIT,
-    answerTimeoutSeconds: TIME_LIMIT,
   },
   TOOL_ADVICE,
 );
 
-const NEEDS_APPROVAL: ArgumentCheck = {
-  ...mustBe.function,
-  expected: 'a function in a finished tool; pass true or false to tool() itself',
-};
-
 const checkFinishedTool = optionsCheck<AnyTool>(
   'tool',
   {
-    name: mustBe.required(TOOL_NAME),
-    description: mustBe.required(mustBe.string),
+    ...MEMBERS,
     inputSchema: mustBe.required(mustBe.object),
     validate: mustBe.required(mustBe.function),
     execute: mustBe.required(mustBe.function),
-    toModelOutput: mustBe.function,
-    ...MODEL_OPTIONS,
     providerTool: mustBe.object,
-    timeoutSeconds: TIME_LIMIT,
-    retry: mustBe.object,
     isResumable: mustBe.boolean,
-    effect: mustBe.oneOf(EFFECTS),
-    reconcile: mustBe.function,
-    needsApproval: NEEDS_APPROVAL,
-    approvalTimeoutSeconds: TIME_LIMIT,
+    needsApproval: {
+      ...mustBe.function,
+      expected: 'a function in a finished tool; pass true or false to tool() itself',
+    },
     validateAnswer: mustBe.function,
-    answerTimeoutSeconds: TIME_LIMIT,
     toolsInside: { ...mustBe.function, isInternal: true },
     needsRunContext: mustBe.boolean,
     types: { ...mustBe.anything, isInternal: true },

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../json.ts';
-import type { ProviderOptions, ToolOutput } from '../../state/messages/messages.ts';
+import type { JsonValue } from '../../json.ts';
+import type { ToolOutput } from '../../state/messages/messages.ts';
 import type { ToolDescription } from '../inference/driver.ts';
 import type { ApprovalContext, ToolContext } from './tool-context.ts';
 import type { ValidationResult } from './tool-schema.ts';
@@ -77,9 +77,12 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
    * completes.
    */
   readonly isResumable?: boolean;
-  /** Default `once`. */
+  /** The effect of a second attempt; default `once`. */
   readonly effect?: ToolEffect;
-  /** Queries the outside service for the result of a call in doubt. */
+  /**
+   * Queries the outside service, by the idempotency key, for the result of a call in doubt, which a dead process
+   * started. With `done`, the call succeeds with the value; with `notDone`, it runs again. An error counts as `unknown`.
+   */
   reconcile?(
     idempotencyKey: string,
     context: ToolContext<Context>,
@@ -106,34 +109,20 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
 export type AnyTool = Tool<unknown, unknown, never>;
 
 /** The options of `tool()`. */
-export interface ToolInit<Args, Result, Context = unknown> {
+export interface ToolInit<Args, Result, Context = unknown>
+  extends
+    Pick<ToolDescription, 'strict' | 'providerOptions' | 'inputExamples'>,
+    Pick<Tool, 'effect' | 'toModelOutput'>,
+    Pick<Tool<unknown, unknown, Context>, 'reconcile'> {
   /** 1 to 64 letters, digits, `_` or `-`, which every provider accepts. */
   readonly name: string;
   /** For the model: what the tool does and when to use it. */
   readonly description: string;
   readonly execute: (args: Args, context: ToolContext<Context>) => Result | Promise<Result>;
-  /** Returns what the model reads, when it is not the value itself. The loop does not call it for a truncated value. */
-  readonly toModelOutput?: (result: ModelOutputOptions) => ToolOutput | Promise<ToolOutput>;
-  /** True when the provider must make the arguments fit the schema. Default: the provider decides. */
-  readonly strict?: boolean;
-  /** Options for the provider, by its name, as in `{ anthropic: { deferLoading: true } }`. */
-  readonly providerOptions?: ProviderOptions;
-  /** Examples of arguments, for providers that send them to the model. */
-  readonly inputExamples?: readonly { readonly input: JsonObject }[];
   /** Seconds that one attempt may take; no limit when absent. */
   readonly timeoutSeconds?: number;
   /** Further attempts after an error or a timeout. Only for tools that can safely run twice. */
   readonly retry?: ToolRetry;
-  /** The effect of a second attempt; default `once`. */
-  readonly effect?: ToolEffect;
-  /**
-   * Queries the outside service, by the idempotency key, for the result of a call that a dead process started. With
-   * `done`, the call succeeds with the value; with `notDone`, it runs again. An error counts as `unknown`.
-   */
-  readonly reconcile?: (
-    idempotencyKey: string,
-    context: ToolContext<Context>,
-  ) => ReconcileResult | Promise<ReconcileResult>;
   /**
    * True when a person must approve each call, or a function that judges the checked arguments: `false` lets the call
    * run, and every other answer requests an approval. The execution is then suspended until there is a decision. Each

@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import { systemClock, type Clock } from '../../clock.ts';
-import type { RunOptions } from '../../loop/agent-loop.ts';
+import type { RunOptions } from '../../loop/run/loop-parts.ts';
 import { announceTo, type AgentEventListener } from '../../loop/steps/events.ts';
 import type { IfContextNeeded } from '../../loop/tools/run-context.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
-import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import type { RunOptions } from '../../loop/run/loop-parts.ts';
 import type { Checkpoint, CheckpointPoint } from '../../loop/steps/checkpoint.ts';
 import { joinedListener, type AgentEventListener } from '../../loop/steps/events.ts';
 import { applyOutcome, nextAction } from '../../loop/steps/stepper.ts';
