@@ -74,6 +74,52 @@ export function optionsCheck<Options extends object>(
   };
 }
 
+/** The checks of a class that has two ways to begin: `new`, with a client of the caller, and `open`, with one of its own. */
+export interface OpenableChecks<Options, Given, Own> {
+  readonly ofNew: OptionsCheck<Options & Given>;
+  readonly ofOpen: OptionsCheck<Options & Own>;
+}
+
+/** The options of a class with `new` and `open`. */
+export interface OpenableOptions<Options, Given, Own> {
+  readonly common: OptionChecks<Options>;
+  /** The options of `new` alone, such as a client. */
+  readonly given: OptionChecks<Given>;
+  /** The options of `open` alone, such as an address. */
+  readonly own: OptionChecks<Own>;
+  /** Other words for options, as in `{ file: 'path' }`. */
+  readonly synonyms?: Readonly<Record<string, string>>;
+  readonly advice?: Readonly<Record<string, string>>;
+}
+
+/** Creates the checks of a class with `new` and `open`. An option of the other way has advice of its own. */
+export function openableChecks<Options extends object, Given extends object, Own extends object>(
+  owner: string,
+  { common, given, own, synonyms, advice }: OpenableOptions<Options, Given, Own>,
+): OpenableChecks<Options, Given, Own> {
+  const checksOf = <Way extends object>(
+    name: string,
+    way: OptionChecks<Way>,
+    other: object,
+    call: string,
+  ): OptionsCheck<Options & Way> => {
+    const words = [
+      ...Object.keys(other).map((option) => [option, option] as const),
+      ...Object.entries(synonyms ?? {}),
+    ];
+    const texts = words.map(([word, option]) => [
+      word,
+      Object.hasOwn(other, option) ? `use ${call}({ ${option} })` : `use "${option}"`,
+    ]);
+    const checks = { ...common, ...way } as OptionChecks<Options & Way>;
+    return optionsCheck(name, checks, { ...Object.fromEntries(texts), ...advice });
+  };
+  return {
+    ofNew: checksOf(owner, given, own, `${owner}.open`),
+    ofOpen: checksOf(`${owner}.open`, own, given, `new ${owner}`),
+  };
+}
+
 function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -97,6 +97,12 @@ export type {
 export type { StateFormatErrorOptions } from './errors.ts';
 export { backoff } from './backoff.ts';
 export type { BackoffOptions } from './backoff.ts';
-export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
-export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
+export { checkArgument, mustBe, openableChecks, optionsCheck } from './arguments.ts';
+export type {
+  ArgumentCheck,
+  OpenableChecks,
+  OpenableOptions,
+  OptionChecks,
+  OptionsCheck,
+} from './arguments.ts';
 export type { FailedWork, WorkFailure } from './session/work-failure.ts';

@@ -39,6 +39,7 @@ export interface DynamoDbBackendInit {
   readonly mover: ShardMover;
   readonly sweeper: Sweeper;
   readonly workers: AnnouncedWorkers;
+  readonly close: () => void;
   /** Whether the store writes large values to a blob store. */
   readonly hasBlobs: boolean;
 }
@@ -143,5 +144,7 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.sweeper.prune(now, limit);
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.init.close();
+  }
 }

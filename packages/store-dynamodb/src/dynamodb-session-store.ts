@@ -1,11 +1,10 @@
-import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { systemClock, type Clock } from '@holdfast/core';
 import {
   mustBe,
   optionsCheck,
   storeOptionChecks,
   BackedSessionStore,
-  type OptionChecks,
   type StoreOptions,
 } from '@holdfast/core/store';
 import { Archives } from './archives/archives.ts';
@@ -28,9 +27,9 @@ import { sweepMarks } from './shards/sweep-marks.ts';
 import { MAX_SHARDS } from './shards/table-layout.ts';
 import { BlobCollector } from './sweep/blob-collector.ts';
 import { Sweeper } from './sweep/sweeper.ts';
-import { CLIENT_CHECKS, openWithClient } from './table/client.ts';
+import { openOnTable, TABLE_CHECK, tableChecks } from './table/client.ts';
 import type { DynamoDbSender } from './table/requests.ts';
-import { TABLE_NAME, type TableOptions } from './table/table-definition.ts';
+import type { TableOptions } from './table/table-definition.ts';
 import { Table } from './table/table.ts';
 import { AnnouncedWorkers } from './workers/announced-workers.ts';
 
@@ -72,37 +71,20 @@ export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
 export interface OpenDynamoDbOptions
   extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
-const TABLE_CHECKS: OptionChecks<DynamoDbTableOptions> = {
-  ...storeOptionChecks,
-  table: mustBe.required(TABLE_NAME),
-  isActivityListed: mustBe.boolean,
-  shards: mustBe.wholeNumber(1, MAX_SHARDS),
-  compactAfterSaves: mustBe.wholeNumber(1),
-  blobs: mustBe.object,
-};
-
-const ADVICE = {
-  tableName: 'use "table"',
-  TableName: 'use "table"',
-  ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
-  bucket: 'set "blobs", as in blobs: { store: bucket }',
-};
-
-const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(
+const checks = tableChecks<DynamoDbTableOptions>(
   'DynamoDbSessionStore',
   {
-    ...TABLE_CHECKS,
-    client: mustBe.required(
-      mustBe.objectWith('a DynamoDBClient, or use DynamoDbSessionStore.open({ table })', ['send']),
-    ),
+    ...storeOptionChecks,
+    ...TABLE_CHECK,
+    isActivityListed: mustBe.boolean,
+    shards: mustBe.wholeNumber(1, MAX_SHARDS),
+    compactAfterSaves: mustBe.wholeNumber(1),
+    blobs: mustBe.object,
   },
-  { ...ADVICE, region: 'pass it to the client, as in client: new DynamoDBClient({ region })' },
-);
-
-const checkOpenOptions = optionsCheck<OpenDynamoDbOptions>(
-  'DynamoDbSessionStore.open',
-  { ...TABLE_CHECKS, ...CLIENT_CHECKS },
-  { ...ADVICE, client: 'pass it to the constructor, as in new DynamoDbSessionStore({ client, table })' },
+  {
+    ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
+    bucket: 'set "blobs", as in blobs: { store: bucket }',
+  },
 );
 
 const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
@@ -123,11 +105,10 @@ const BLOBS_FROM_BYTES = 256 * 1024;
  */
 export class DynamoDbSessionStore extends BackedSessionStore {
   private readonly shards: Shards;
-  private ownClient: DynamoDBClient | undefined;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
   constructor(options: DynamoDbSessionStoreOptions) {
-    const { clock, expiry, maxInboxItems, keptRevisions } = checkOptions(options);
+    const { clock, expiry, maxInboxItems, keptRevisions } = checks.ofNew(options);
     const { backend, shards } = newBackend(options);
     super(backend, { clock, expiry, maxInboxItems, keptRevisions });
     this.shards = shards;
@@ -140,20 +121,12 @@ export class DynamoDbSessionStore extends BackedSessionStore {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, or for a higher
    * number of `shards` while sessions move
    */
-  static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
-    const { credentials, endpoint, region, ...tableOptions } = checkOpenOptions(options);
-    return openWithClient({ credentials, endpoint, region }, async (client) => {
-      const store = new DynamoDbSessionStore({ ...tableOptions, client });
-      store.ownClient = client;
+  static open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
+    return openOnTable(checks, options, async (given) => {
+      const store = new DynamoDbSessionStore(given);
       await store.shards.checkRaise();
       return store;
     });
-  }
-
-  /** Closes the store. Destroys the client if `open` created it. */
-  override async close(): Promise<void> {
-    await super.close();
-    this.ownClient?.destroy();
   }
 }
 
@@ -211,6 +184,7 @@ function assembleBackend({ table, clock, blobs, compactAfterSaves, index }: Back
     mover: new ShardMover(table, shards),
     sweeper: new Sweeper({ table, inbox: inboxRemoval, removal, shards, marks, collector }),
     workers: new AnnouncedWorkers(table),
+    close: () => table.close(),
     hasBlobs: blobs !== undefined,
   });
 }

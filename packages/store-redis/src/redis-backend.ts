@@ -203,8 +203,8 @@ export class RedisBackend implements SessionBackend {
     return this.pruneIndexes((await this.ready()).indexes(EXPIRY), now, limit);
   }
 
-  async close(): Promise<void> {
-    this.calls.close();
+  close(): Promise<void> {
+    return this.calls.close();
   }
 
   /** Returns whether all these indexes have an entry of a session, with the same score. */

@@ -1,26 +1,16 @@
 import { invalidArgument } from '@holdfast/core';
-import {
-  mustBe,
-  optionsCheck,
-  storeOptionChecks,
-  BackedSessionStore,
-  type OptionChecks,
-  type StoreOptions,
-} from '@holdfast/core/store';
+import { mustBe, storeOptionChecks, BackedSessionStore, type StoreOptions } from '@holdfast/core/store';
 import { RedisBackend } from './redis-backend.ts';
-import { openWithClient, type RedisConnection } from './server/connect.ts';
+import type { RedisConnection } from './server/connect.ts';
 import { RedisCalls } from './server/redis-calls.ts';
 import { checkClient, isCluster, type RedisClient } from './server/redis-client.ts';
 import { ServerClock } from './server/server-clock.ts';
 import {
-  CONNECTION_CHECKS,
-  connectionAdvice,
   DEFAULT_TIMEOUT_SECONDS,
-  PREFIX,
-  requireConnection,
-  TIMEOUT_SECONDS,
+  openOnServer,
+  SERVER_CHECKS,
+  serverChecks,
   warn,
-  type AnyConnection,
 } from './server/server-options.ts';
 
 /** The options of a store in Redis, without its connection. */
@@ -55,34 +45,16 @@ const MAX_BUCKETS = 1_024;
 const CLUSTER_BUCKETS = 32;
 const DEFAULT_MAX_VALUE_BYTES = 8_000_000;
 
-const REDIS_CHECKS: OptionChecks<RedisStoreOptions> = {
-  ...storeOptionChecks,
-  prefix: PREFIX,
-  buckets: mustBe.wholeNumber(1, MAX_BUCKETS),
-  maxValueBytes: mustBe.wholeNumber(1),
-  timeoutSeconds: TIMEOUT_SECONDS,
-  minReplicas: mustBe.wholeNumber(0),
-  onWarning: mustBe.function,
-};
-
-const ADVICE = {
-  ...connectionAdvice('RedisSessionStore'),
-  ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
-};
-
-const checkOptions = optionsCheck<RedisSessionStoreOptions>(
+const checks = serverChecks<RedisStoreOptions>(
   'RedisSessionStore',
-  { ...REDIS_CHECKS, client: mustBe.anything }, // see checkedClient
-  { ...ADVICE, url: 'use RedisSessionStore.open({ url })', redis: 'use "client"' },
-);
-
-const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
-  'RedisSessionStore.open',
   {
-    ...REDIS_CHECKS,
-    ...CONNECTION_CHECKS,
+    ...storeOptionChecks,
+    ...SERVER_CHECKS,
+    buckets: mustBe.wholeNumber(1, MAX_BUCKETS),
+    maxValueBytes: mustBe.wholeNumber(1),
+    minReplicas: mustBe.wholeNumber(0),
   },
-  { ...ADVICE, client: 'use new RedisSessionStore({ client })' },
+  { advice: { ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }' } },
 );
 
 /**
@@ -94,14 +66,13 @@ const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
  */
 export class RedisSessionStore extends BackedSessionStore {
   private readonly redis: RedisBackend;
-  private closeClient: (() => Promise<void>) | undefined;
 
   /**
    * Creates a store with a client that the caller created. Sends no commands yet.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
    */
   constructor(options: RedisSessionStoreOptions) {
-    const { client, clock, expiry, maxInboxItems, keptRevisions } = checkOptions(options);
+    const { client, clock, expiry, maxInboxItems, keptRevisions } = checks.ofNew(options);
     const redis = newBackend(client, options);
     super(redis, { clock, expiry, maxInboxItems, keptRevisions });
     this.redis = redis;
@@ -112,27 +83,12 @@ export class RedisSessionStore extends BackedSessionStore {
    * @throws StoreUnavailableError when no server replies; StateFormatError when the prefix has another layout; RangeError or
    * TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a missing server.
    */
-  static async open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
-    const {
-      url,
-      redis,
-      cluster,
-      clusterOptions: _,
-      ...storeOptions
-    } = checkOpenOptions<RedisStoreOptions & AnyConnection>(options);
-    requireConnection({ url, redis, cluster }, 'RedisSessionStore');
-    return openWithClient(options, async ({ client, close }) => {
-      const store = new RedisSessionStore({ ...storeOptions, client });
-      store.closeClient = close;
+  static open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
+    return openOnServer(checks, options, async (given) => {
+      const store = new RedisSessionStore(given);
       await store.redis.ready();
       return store;
     });
-  }
-
-  /** Closes the store, and the client if `open` created it. */
-  override async close(): Promise<void> {
-    await super.close();
-    await this.closeClient?.();
   }
 }
 

@@ -11,6 +11,13 @@ const MAX_WAL_ATTEMPTS = 100;
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
+/** The databases that this package opened, and closes. */
+const ownDatabases = new WeakSet<object>();
+
+export function isOwnDatabase(database: SqliteDatabase): database is DatabaseSync {
+  return ownDatabases.has(database);
+}
+
 /**
  * Opens a database with a layout of this package. Creates the file and its folder when they are missing, for the user of
  * the process only. The modes of an existing file or folder stay.
@@ -31,6 +38,7 @@ export function openDatabase(path: string, busyTimeoutSeconds: number, layout: D
       database.exec('PRAGMA secure_delete = ON'); // else the file keeps deleted messages until their pages are used again
       prepareSchema(database, location, layout);
       makeDurable(database, location);
+      ownDatabases.add(database);
       return database;
     } catch (error) {
       database.close();

@@ -1,4 +1,5 @@
-import { rollBack } from './schema.ts';
+import { fileIdentityCheck, isOwnDatabase, prepareDatabase } from './open-database.ts';
+import { rollBack, type DatabaseLayout } from './schema.ts';
 import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } from './sqlite-database.ts';
 import { withStoreErrors, unavailable, type MeasuredWrite } from './sqlite-errors.ts';
 
@@ -9,17 +10,17 @@ import { withStoreErrors, unavailable, type MeasuredWrite } from './sqlite-error
 export class SqliteConnection {
   /** The database's name in messages. */
   readonly location: string;
-  /** Closes the database. Does nothing for a database that the caller passed. */
-  closeDatabase: () => void = () => undefined;
   /** True while the path of the database still names the opened file. */
-  isSameFile: () => boolean = () => true;
+  private readonly isSameFile: () => boolean;
   private readonly database: SqliteDatabase;
   private readonly statements = new Map<string, SqliteStatement>();
   private isClosed = false;
 
-  constructor(database: SqliteDatabase, location: string) {
+  /** Creates the schema in the database, unless it is there. @throws as `prepareDatabase`. */
+  constructor(database: SqliteDatabase, layout: DatabaseLayout) {
     this.database = database;
-    this.location = location;
+    this.location = prepareDatabase(database, layout);
+    this.isSameFile = isOwnDatabase(database) ? fileIdentityCheck(this.location) : () => true;
   }
 
   /** Calls a function that reads. */
@@ -99,11 +100,12 @@ export class SqliteConnection {
     return Number(this.statement(sql).run(parameters).changes);
   }
 
-  /** Closes the connection. Later reads and writes throw a StoreUnavailableError. */
+  /** Closes the connection, and a database that this package opened. Later reads and writes throw a StoreUnavailableError. */
   close(): void {
     this.isClosed = true;
     this.statements.clear();
-    withStoreErrors({ location: this.location, kind: 'read' }, this.closeDatabase);
+    const { database, location } = this;
+    if (isOwnDatabase(database)) withStoreErrors({ location, kind: 'read' }, () => database.close());
   }
 
   private orRollBack<T>(act: () => T): T {

@@ -1,6 +1,5 @@
-import { optionsCheck, storeOptionChecks, BackedSessionStore, type StoreOptions } from '@holdfast/core/store';
-import { databaseCheck, DEFAULT_BUSY_TIMEOUT_SECONDS, FILE_CHECKS } from './database-options.ts';
-import { fileIdentityCheck, openDatabase, prepareDatabase } from './open-database.ts';
+import { storeOptionChecks, BackedSessionStore, type StoreOptions } from '@holdfast/core/store';
+import { databaseChecks, openOnFile } from './database-options.ts';
 import { SESSION_LAYOUT } from './schema.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -28,33 +27,9 @@ export interface OpenSqliteOptions extends StoreOptions {
   readonly busyTimeoutSeconds?: number | undefined;
 }
 
-const EXPIRY = 'set "expiry", as in expiry: { afterSeconds: 3600 }';
-const OPEN = 'use SqliteSessionStore.open({ path: "sessions.db" })';
-
-const checkOptions = optionsCheck<SqliteSessionStoreOptions>(
-  'SqliteSessionStore',
-  {
-    ...storeOptionChecks,
-    database: databaseCheck('SqliteSessionStore'),
-  },
-  { path: OPEN, file: OPEN, filename: OPEN, db: 'use "database"', ttl: EXPIRY },
-);
-
-const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
-  'SqliteSessionStore.open',
-  {
-    ...storeOptionChecks,
-    ...FILE_CHECKS,
-  },
-  {
-    file: 'use "path"',
-    filename: 'use "path"',
-    url: 'use "path", as in path: "sessions.db"',
-    database: 'use new SqliteSessionStore({ database })',
-    timeout: 'use "busyTimeoutSeconds", as in busyTimeoutSeconds: 5',
-    ttl: EXPIRY,
-  },
-);
+const checks = databaseChecks<StoreOptions>('SqliteSessionStore', storeOptionChecks, {
+  ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
+});
 
 /**
  * Stores sessions in one SQLite file, through `node:sqlite`. The processes of one machine can share the file. The cost
@@ -64,8 +39,6 @@ const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
  * const store = await SqliteSessionStore.open({ path: 'data/sessions.db' });
  */
 export class SqliteSessionStore extends BackedSessionStore {
-  private readonly connection: SqliteConnection;
-
   /**
    * Creates a store that uses an open database. Creates the schema in an empty database.
    * @throws StateFormatError for a database of another application or schema version, which stays unchanged;
@@ -73,10 +46,8 @@ export class SqliteSessionStore extends BackedSessionStore {
    * unknown option or an invalid value.
    */
   constructor(init: SqliteSessionStoreOptions) {
-    const { database, ...options } = checkOptions(init);
-    const connection = new SqliteConnection(database, prepareDatabase(database, SESSION_LAYOUT));
-    super(new SqliteBackend(connection), options);
-    this.connection = connection;
+    const { database, ...options } = checks.ofNew(init);
+    super(new SqliteBackend(new SqliteConnection(database, SESSION_LAYOUT)), options);
   }
 
   /**
@@ -85,17 +56,7 @@ export class SqliteSessionStore extends BackedSessionStore {
    * StoreUnavailableError when the file cannot be opened; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option
    * or an invalid value.
    */
-  static async open(options: OpenSqliteOptions): Promise<SqliteSessionStore> {
-    const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS, ...rest } = checkOpenOptions(options);
-    const database = openDatabase(path, busyTimeoutSeconds, SESSION_LAYOUT);
-    try {
-      const store = new SqliteSessionStore({ ...rest, database });
-      store.connection.closeDatabase = () => database.close();
-      store.connection.isSameFile = fileIdentityCheck(store.connection.location);
-      return store;
-    } catch (error) {
-      database.close();
-      throw error;
-    }
+  static open(options: OpenSqliteOptions): Promise<SqliteSessionStore> {
+    return openOnFile(checks, options, SESSION_LAYOUT, (given) => new SqliteSessionStore(given));
   }
 }

@@ -11,7 +11,7 @@ describe('SqliteSessionStore', () => {
 
   test.each<readonly [object | string, string]>([
     [{ database, nonsense: 1 }, 'SqliteSessionStore has no option "nonsense". Known options: clock, expiry,'],
-    [{ path: 'a.db' }, 'has no option "path": use SqliteSessionStore.open({ path: "sessions.db" }).'],
+    [{ path: 'a.db' }, 'has no option "path": use SqliteSessionStore.open({ path }).'],
     [{}, 'database of SqliteSessionStore must be an open DatabaseSync'],
     [{ database: 'a.db' }, 'database of SqliteSessionStore must be an open DatabaseSync'],
     [{ database, clock: {} }, 'clock of SqliteSessionStore must be'],

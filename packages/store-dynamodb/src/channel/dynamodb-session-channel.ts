@@ -1,4 +1,4 @@
-import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
   channelClosed,
   ChannelSubscription,
@@ -9,10 +9,9 @@ import {
   type SessionChannel,
   type SubscribeOptions,
 } from '@holdfast/core/channel';
-import { mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
-import { CLIENT_CHECKS, newClient } from '../table/client.ts';
+import { mustBe } from '@holdfast/core/store';
+import { destroyOwnClient, openOnTable, TABLE_CHECK, tableChecks } from '../table/client.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
-import { TABLE_NAME } from '../table/table-definition.ts';
 import { ChannelPoll } from './channel-poll.ts';
 import { ChannelTable } from './channel-table.ts';
 
@@ -38,26 +37,10 @@ const DEFAULT_POLL_SECONDS = 0.8;
 const LONGEST_POLL_SECONDS = 1;
 const CAPABILITIES: ChannelCapabilities = Object.freeze({ tail: 'saves', delivery: 'polled' });
 
-const CHECKS: OptionChecks<DynamoDbChannelOptions> = {
-  table: mustBe.required(TABLE_NAME),
-  pollSeconds: mustBe.number(Number.MIN_VALUE, LONGEST_POLL_SECONDS),
-};
-const ADVICE = { tableName: 'use "table"', TableName: 'use "table"', pollMilliseconds: 'use "pollSeconds"' };
-
-const checkOptions = optionsCheck<DynamoDbSessionChannelOptions>(
+const checks = tableChecks<DynamoDbChannelOptions>(
   'DynamoDbSessionChannel',
-  {
-    ...CHECKS,
-    client: mustBe.required(
-      mustBe.objectWith('a DynamoDBClient, or use DynamoDbSessionChannel.open({ table })', ['send']),
-    ),
-  },
-  ADVICE,
-);
-const checkOpenOptions = optionsCheck<OpenDynamoDbChannelOptions>(
-  'DynamoDbSessionChannel.open',
-  { ...CHECKS, ...CLIENT_CHECKS },
-  ADVICE,
+  { ...TABLE_CHECK, pollSeconds: mustBe.number(Number.MIN_VALUE, LONGEST_POLL_SECONDS) },
+  { pollMilliseconds: 'use "pollSeconds"' },
 );
 
 /**
@@ -72,12 +55,13 @@ export class DynamoDbSessionChannel implements SessionChannel {
   private readonly table: ChannelTable;
   private readonly poll: ChannelPoll;
   private readonly subscriptions = new Set<ChannelSubscription>();
-  private ownClient: DynamoDBClient | undefined;
+  private readonly client: DynamoDbSender;
   private isClosed = false;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
   constructor(options: DynamoDbSessionChannelOptions) {
-    const { client, table, pollSeconds = DEFAULT_POLL_SECONDS } = checkOptions(options);
+    const { client, table, pollSeconds = DEFAULT_POLL_SECONDS } = checks.ofNew(options);
+    this.client = client;
     this.table = new ChannelTable(client, table);
     this.poll = new ChannelPoll(this.table, pollSeconds * 1_000);
   }
@@ -86,12 +70,8 @@ export class DynamoDbSessionChannel implements SessionChannel {
    * Creates a channel and its client, which `close` destroys. Sends no request yet.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value
    */
-  static async open(options: OpenDynamoDbChannelOptions): Promise<DynamoDbSessionChannel> {
-    const { credentials, endpoint, region, ...channelOptions } = checkOpenOptions(options);
-    const client = newClient({ credentials, endpoint, region });
-    const channel = new DynamoDbSessionChannel({ ...channelOptions, client });
-    channel.ownClient = client;
-    return channel;
+  static open(options: OpenDynamoDbChannelOptions): Promise<DynamoDbSessionChannel> {
+    return openOnTable(checks, options, async (given) => new DynamoDbSessionChannel(given));
   }
 
   /** Writes nothing: the header of a session shows its saves. */
@@ -128,7 +108,7 @@ export class DynamoDbSessionChannel implements SessionChannel {
     this.isClosed = true;
     for (const subscription of this.subscriptions) subscription.end();
     this.poll.close();
-    this.ownClient?.destroy();
+    destroyOwnClient(this.client);
   }
 
   private requireOpen(): void {

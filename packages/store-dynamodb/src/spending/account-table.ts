@@ -28,6 +28,11 @@ export class AccountTable {
     this.table = table;
   }
 
+  /** Destroys the client if this package created it. */
+  close(): void {
+    this.table.close();
+  }
+
   async read(owner: string): Promise<StoredAccount> {
     const item = await this.table.get(accountKey(owner));
     if (item === undefined) return { account: Account.empty(), rev: undefined };

@@ -81,7 +81,9 @@ export class DynamoDbSpendingBackend implements SpendingBackend {
     return { windows: account.windows, reserved: account.reserved };
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.accounts.close();
+  }
 
   /** Adds a change to the next write of the account. */
   private change(owner: string, inferenceId: string, apply: Change['apply']): Promise<Refused> {

@@ -1,4 +1,4 @@
-import type { CreateTableCommandInput, DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { CreateTableCommandInput, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '@holdfast/core';
 import {
   BackedSpendingLedger,
@@ -6,8 +6,8 @@ import {
   spendingOptionChecks,
   type SpendingLedgerOptions,
 } from '@holdfast/core/spending';
-import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
-import { CLIENT_CHECKS, openWithClient } from '../table/client.ts';
+import { checkArgument } from '@holdfast/core/store';
+import { openOnTable, TABLE_CHECK, tableChecks } from '../table/client.ts';
 import type { DynamoDbSender } from '../table/requests.ts';
 import { TABLE_NAME } from '../table/table-definition.ts';
 import { Table } from '../table/table.ts';
@@ -33,28 +33,10 @@ export interface DynamoDbSpendingLedgerOptions extends DynamoDbLedgerOptions {
 export interface OpenDynamoDbLedgerOptions
   extends DynamoDbLedgerOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
-const LEDGER_CHECKS: OptionChecks<DynamoDbLedgerOptions> = {
+const checks = tableChecks<DynamoDbLedgerOptions>('DynamoDbSpendingLedger', {
   ...spendingOptionChecks,
-  table: mustBe.required(TABLE_NAME),
-};
-const ADVICE = { tableName: 'use "table"', TableName: 'use "table"' };
-
-const checkOptions = optionsCheck<DynamoDbSpendingLedgerOptions>(
-  'DynamoDbSpendingLedger',
-  {
-    ...LEDGER_CHECKS,
-    client: mustBe.required(
-      mustBe.objectWith('a DynamoDBClient, or use DynamoDbSpendingLedger.open({ table })', ['send']),
-    ),
-  },
-  ADVICE,
-);
-
-const checkOpenOptions = optionsCheck<OpenDynamoDbLedgerOptions>(
-  'DynamoDbSpendingLedger.open',
-  { ...LEDGER_CHECKS, ...CLIENT_CHECKS },
-  { ...ADVICE, client: 'pass it to the constructor, as in new DynamoDbSpendingLedger({ client, table })' },
-);
+  ...TABLE_CHECK,
+});
 
 /**
  * The definition of the table of a ledger, with on-demand billing. Enable native TTL on its attribute `expires`, so that
@@ -88,11 +70,10 @@ export function spendingTableDefinition(name: string): CreateTableCommandInput {
  */
 export class DynamoDbSpendingLedger extends BackedSpendingLedger {
   private readonly accounts: AccountTable;
-  private ownClient: DynamoDBClient | undefined;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
   constructor(options: DynamoDbSpendingLedgerOptions) {
-    const { client, table, clock = systemClock, keepIdsSeconds = KEEP_IDS_SECONDS } = checkOptions(options);
+    const { client, table, clock = systemClock, keepIdsSeconds = KEEP_IDS_SECONDS } = checks.ofNew(options);
     const accounts = new AccountTable(new Table(client, table, systemClock));
     super(new DynamoDbSpendingBackend({ accounts, clock, keepIds: keepIdsSeconds * 1_000 }));
     this.accounts = accounts;
@@ -103,19 +84,11 @@ export class DynamoDbSpendingLedger extends BackedSpendingLedger {
    * @throws StoreUnavailableError `STORE_UNAVAILABLE` when no server replies, or the table does not exist
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value
    */
-  static async open(options: OpenDynamoDbLedgerOptions): Promise<DynamoDbSpendingLedger> {
-    const { credentials, endpoint, region, ...ledgerOptions } = checkOpenOptions(options);
-    return openWithClient({ credentials, endpoint, region }, async (client) => {
-      const ledger = new DynamoDbSpendingLedger({ ...ledgerOptions, client });
-      ledger.ownClient = client;
+  static open(options: OpenDynamoDbLedgerOptions): Promise<DynamoDbSpendingLedger> {
+    return openOnTable(checks, options, async (given) => {
+      const ledger = new DynamoDbSpendingLedger(given);
       await ledger.accounts.check();
       return ledger;
     });
-  }
-
-  /** Closes the ledger. Destroys the client if `open` created it. */
-  override async close(): Promise<void> {
-    await super.close();
-    this.ownClient?.destroy();
   }
 }

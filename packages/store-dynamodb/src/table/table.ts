@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Clock } from '@holdfast/core';
 import { keyItem, keyOf, type Item } from './item.ts';
+import { destroyOwnClient } from './client.ts';
 import { HEADER, type ItemKey } from './keys.ts';
 import {
   backOff,
@@ -53,6 +54,11 @@ export class Table {
     this.client = client;
     this.TableName = name;
     this.clock = clock;
+  }
+
+  /** Destroys the client if this package created it. */
+  close(): void {
+    destroyOwnClient(this.client);
   }
 
   async get(key: ItemKey): Promise<Item | undefined> {

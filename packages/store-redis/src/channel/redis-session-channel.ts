@@ -10,17 +10,11 @@ import {
   type SessionChannel,
   type SubscribeOptions,
 } from '@holdfast/core/channel';
-import { mustBe, optionsCheck } from '@holdfast/core/store';
-import { connect, type RedisConnection } from '../server/connect.ts';
+import { mustBe } from '@holdfast/core/store';
+import { closeOwnClient, type RedisConnection } from '../server/connect.ts';
 import { checkClient, type RedisChannelClient } from '../server/redis-client.ts';
 import { databaseOf } from '../server/selected-database.ts';
-import {
-  CONNECTION_CHECKS,
-  connectionAdvice,
-  PREFIX,
-  requireConnection,
-  type AnyConnection,
-} from '../server/server-options.ts';
+import { openOnServer, PREFIX_CHECK, serverChecks } from '../server/server-options.ts';
 import { duplicateClient } from './channel-client.ts';
 import { channelKeys, type ChannelKeys } from './channel-keys.ts';
 import { RedisTail } from './redis-tail.ts';
@@ -52,20 +46,11 @@ interface OpenTail {
   readonly subscriptions: Set<ChannelSubscription>;
 }
 
-const ADVICE = connectionAdvice('RedisSessionChannel');
 const CAPABILITIES: ChannelCapabilities = Object.freeze({ tail: 'deltas', delivery: 'pushed' });
 
-const checkOptions = optionsCheck<RedisSessionChannelOptions>(
-  'RedisSessionChannel',
-  { prefix: PREFIX, client: mustBe.required(mustBe.objectWith('a client', ['duplicate'])) },
-  { ...ADVICE, url: 'use RedisSessionChannel.open({ url })', redis: 'use "client"' },
-);
-
-const checkOpenOptions = optionsCheck<RedisChannelOptions & AnyConnection>(
-  'RedisSessionChannel.open',
-  { ...CONNECTION_CHECKS, prefix: PREFIX },
-  { ...ADVICE, client: 'use new RedisSessionChannel({ client })' },
-);
+const checks = serverChecks<RedisChannelOptions, RedisChannelClient>('RedisSessionChannel', PREFIX_CHECK, {
+  client: mustBe.required(mustBe.objectWith('a client', ['duplicate'])),
+});
 
 /**
  * Connects workers, readers and callers through Redis or Valkey. A process has two connections for all its sessions; in a
@@ -88,7 +73,7 @@ export class RedisSessionChannel implements SessionChannel {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
    */
   constructor(options: RedisSessionChannelOptions) {
-    const { client, prefix = 'holdfast' } = checkOptions(options);
+    const { client, prefix = 'holdfast' } = checks.ofNew(options);
     checkClient(client);
     const commands = duplicateClient(client);
     const database = databaseOf(commands);
@@ -103,19 +88,19 @@ export class RedisSessionChannel implements SessionChannel {
    * @throws ChannelUnavailableError when no server replies; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option,
    * an invalid value or a missing server.
    */
-  static async open(options: RedisChannelOptions & RedisConnection): Promise<RedisSessionChannel> {
-    const { url, redis, cluster, prefix } = checkOpenOptions<RedisChannelOptions & AnyConnection>(options);
-    requireConnection({ url, redis, cluster }, 'RedisSessionChannel');
-    const { client, close } = await connect(options, { lazyConnect: true });
-    const channel = new RedisSessionChannel({ client, prefix });
-    try {
-      await close();
-      await channel.server.ping();
-      return channel;
-    } catch (error) {
-      await channel.close();
-      throw error;
-    }
+  static open(options: RedisChannelOptions & RedisConnection): Promise<RedisSessionChannel> {
+    const open = async (given: RedisSessionChannelOptions): Promise<RedisSessionChannel> => {
+      const channel = new RedisSessionChannel(given);
+      try {
+        await closeOwnClient(given.client); // the channel has clients of its own
+        await channel.server.ping();
+        return channel;
+      } catch (error) {
+        await channel.close();
+        throw error;
+      }
+    };
+    return openOnServer(checks, options, open, { lazyConnect: true });
   }
 
   async publish(

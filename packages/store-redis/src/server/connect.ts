@@ -7,17 +7,25 @@ export type RedisConnection =
   | { readonly redis: RedisOptions }
   | { readonly cluster: readonly ClusterNode[]; readonly clusterOptions?: ClusterOptions };
 
-/** A client that the package created. */
-export interface OwnClient {
-  readonly client: RedisChannelClient;
-  readonly close: () => Promise<void>;
+/** Options of `connect`. */
+export interface ConnectOptions {
+  /** The client connects with its first command only. */
+  readonly lazyConnect?: boolean;
 }
 
-/** Creates a client of ioredis. With `lazyConnect`, it connects with its first command only. */
+/** How to close each client that this package created. */
+const closings = new WeakMap<object, () => Promise<void>>();
+
+/** Closes a client after the replies to the commands that it has sent, if this package created it. */
+export async function closeOwnClient(client: object): Promise<void> {
+  await closings.get(client)?.();
+}
+
+/** Creates a client of ioredis. */
 export async function connect(
   connection: RedisConnection,
-  { lazyConnect = false }: { readonly lazyConnect?: boolean } = {},
-): Promise<OwnClient> {
+  { lazyConnect = false }: ConnectOptions = {},
+): Promise<RedisChannelClient> {
   // Imported here only, because a caller that passes a client may not have ioredis. A bundle has the default alone.
   const { Cluster, Redis } = (await import('ioredis')).default;
   const lazy = lazyConnect && { lazyConnect };
@@ -27,21 +35,8 @@ export async function connect(
       : 'url' in connection
         ? new Redis(connection.url, { ...connection.redis, ...REPLIES, ...lazy })
         : new Redis({ ...connection.redis, ...REPLIES, ...lazy });
-  return { client, close: () => closeClient(client) };
-}
-
-/** Opens a store or a ledger with a client of its own. When that fails, the client is closed. */
-export async function openWithClient<T>(
-  connection: RedisConnection,
-  open: (own: OwnClient) => Promise<T>,
-): Promise<T> {
-  const own = await connect(connection);
-  try {
-    return await open(own);
-  } catch (error) {
-    await own.close();
-    throw error;
-  }
+  closings.set(client, () => closeClient(client));
+  return client;
 }
 
 /** Required by the types of ioredis 6. */
@@ -51,7 +46,6 @@ function clusterOptions(options: ClusterOptions = {}) {
   return { ...options, redisOptions: { ...options.redisOptions, ...REPLIES } };
 }
 
-/** Closes a client after the replies to the commands that it has sent. */
 async function closeClient(client: Redis | Cluster): Promise<void> {
   if (client.status === 'ready') await client.quit().catch(() => undefined);
   client.disconnect();

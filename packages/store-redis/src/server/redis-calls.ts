@@ -1,6 +1,7 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
 import { backoff } from '@holdfast/core/store';
 import { SCRIPTS, type RedisScript } from '../scripts/redis-script.ts';
+import { closeOwnClient } from './connect.ts';
 import type { RedisArgument, RedisBatch, RedisClient } from './redis-client.ts';
 import { causeOfDiscard, failureOf, isForOtherNode, isWrongType } from './redis-errors.ts';
 import { SelectedDatabase } from './selected-database.ts';
@@ -50,9 +51,10 @@ export class RedisCalls {
     return this.client as unknown as Record<string, ScriptMethod>;
   }
 
-  /** Ends the sending of commands: further calls reject. */
-  close(): void {
+  /** Ends the sending of commands: further calls reject. Closes the client if this package created it. */
+  close(): Promise<void> {
     this.isClosed = true;
+    return closeOwnClient(this.client);
   }
 
   /**

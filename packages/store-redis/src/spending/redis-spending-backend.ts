@@ -68,8 +68,8 @@ export class RedisSpendingBackend implements SpendingBackend {
     return { windows: windowsFrom(facts), reserved: Number(reserved) };
   }
 
-  async close(): Promise<void> {
-    this.init.calls.close();
+  close(): Promise<void> {
+    return this.init.calls.close();
   }
 
   private async prepare(): Promise<void> {

@@ -4,20 +4,16 @@ import {
   spendingOptionChecks,
   type SpendingLedgerOptions,
 } from '@holdfast/core/spending';
-import { mustBe, optionsCheck, type OptionChecks } from '@holdfast/core/store';
-import { openWithClient, type RedisConnection } from '../server/connect.ts';
+import type { RedisConnection } from '../server/connect.ts';
 import { RedisCalls } from '../server/redis-calls.ts';
 import { checkClient, type RedisClient } from '../server/redis-client.ts';
 import { ServerClock } from '../server/server-clock.ts';
 import {
-  CONNECTION_CHECKS,
-  connectionAdvice,
   DEFAULT_TIMEOUT_SECONDS,
-  PREFIX,
-  requireConnection,
-  TIMEOUT_SECONDS,
+  openOnServer,
+  SERVER_CHECKS,
+  serverChecks,
   warn,
-  type AnyConnection,
 } from '../server/server-options.ts';
 import { RedisSpendingBackend } from './redis-spending-backend.ts';
 
@@ -37,26 +33,10 @@ export interface RedisSpendingLedgerOptions extends RedisLedgerOptions {
   readonly client: RedisClient;
 }
 
-const LEDGER_CHECKS: OptionChecks<RedisLedgerOptions> = {
+const checks = serverChecks<RedisLedgerOptions>('RedisSpendingLedger', {
   ...spendingOptionChecks,
-  prefix: PREFIX,
-  timeoutSeconds: TIMEOUT_SECONDS,
-  onWarning: mustBe.function,
-};
-
-const ADVICE = connectionAdvice('RedisSpendingLedger');
-
-const checkOptions = optionsCheck<RedisSpendingLedgerOptions>(
-  'RedisSpendingLedger',
-  { ...LEDGER_CHECKS, client: mustBe.anything }, // see checkClient
-  { ...ADVICE, url: 'use RedisSpendingLedger.open({ url })' },
-);
-
-const checkOpenOptions = optionsCheck<RedisLedgerOptions & AnyConnection>(
-  'RedisSpendingLedger.open',
-  { ...LEDGER_CHECKS, ...CONNECTION_CHECKS },
-  { ...ADVICE, client: 'use new RedisSpendingLedger({ client })' },
-);
+  ...SERVER_CHECKS,
+});
 
 /**
  * Counts in Redis or Valkey what owners spend: on one server, behind Sentinel, or in a Cluster. Windows and reservations
@@ -67,14 +47,13 @@ const checkOpenOptions = optionsCheck<RedisLedgerOptions & AnyConnection>(
  */
 export class RedisSpendingLedger extends BackedSpendingLedger {
   private readonly redis: RedisSpendingBackend;
-  private closeClient: (() => Promise<void>) | undefined;
 
   /**
    * Creates a ledger with a client that the caller created. Sends no commands yet.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
    */
   constructor(options: RedisSpendingLedgerOptions) {
-    const redis = newBackend(checkOptions(options));
+    const redis = newBackend(checks.ofNew(options));
     super(redis);
     this.redis = redis;
   }
@@ -84,27 +63,12 @@ export class RedisSpendingLedger extends BackedSpendingLedger {
    * @throws StoreUnavailableError when no server replies; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option,
    * an invalid value or a missing server.
    */
-  static async open(options: RedisLedgerOptions & RedisConnection): Promise<RedisSpendingLedger> {
-    const {
-      url,
-      redis,
-      cluster,
-      clusterOptions: _,
-      ...ledgerOptions
-    } = checkOpenOptions<RedisLedgerOptions & AnyConnection>(options);
-    requireConnection({ url, redis, cluster }, 'RedisSpendingLedger');
-    return openWithClient(options, async ({ client, close }) => {
-      const ledger = new RedisSpendingLedger({ ...ledgerOptions, client });
-      ledger.closeClient = close;
+  static open(options: RedisLedgerOptions & RedisConnection): Promise<RedisSpendingLedger> {
+    return openOnServer(checks, options, async (given) => {
+      const ledger = new RedisSpendingLedger(given);
       await ledger.redis.ready();
       return ledger;
     });
-  }
-
-  /** Closes the ledger, and the client if `open` created it. */
-  override async close(): Promise<void> {
-    await super.close();
-    await this.closeClient?.();
   }
 }
 

@@ -5,9 +5,7 @@ import {
   spendingOptionChecks,
   type SpendingLedgerOptions,
 } from '@holdfast/core/spending';
-import { optionsCheck } from '@holdfast/core/store';
-import { databaseCheck, DEFAULT_BUSY_TIMEOUT_SECONDS, FILE_CHECKS } from '../database-options.ts';
-import { fileIdentityCheck, openDatabase, prepareDatabase } from '../open-database.ts';
+import { databaseChecks, openOnFile } from '../database-options.ts';
 import { SqliteConnection } from '../sqlite-connection.ts';
 import type { SqliteDatabase } from '../sqlite-database.ts';
 import { LEDGER_LAYOUT } from './ledger-layout.ts';
@@ -32,17 +30,7 @@ export interface OpenSqliteLedgerOptions extends SpendingLedgerOptions {
   readonly busyTimeoutSeconds?: number | undefined;
 }
 
-const checkOptions = optionsCheck<SqliteSpendingLedgerOptions>(
-  'SqliteSpendingLedger',
-  { ...spendingOptionChecks, database: databaseCheck('SqliteSpendingLedger') },
-  { path: 'use SqliteSpendingLedger.open({ path: "spending.db" })' },
-);
-
-const checkOpenOptions = optionsCheck<OpenSqliteLedgerOptions>(
-  'SqliteSpendingLedger.open',
-  { ...spendingOptionChecks, ...FILE_CHECKS },
-  { file: 'use "path"', database: 'use new SqliteSpendingLedger({ database })' },
-);
+const checks = databaseChecks<SpendingLedgerOptions>('SqliteSpendingLedger', spendingOptionChecks);
 
 /**
  * Counts in one SQLite file what owners spend. The processes of one machine can share the file.
@@ -51,8 +39,6 @@ const checkOpenOptions = optionsCheck<OpenSqliteLedgerOptions>(
  * const ledger = await SqliteSpendingLedger.open({ path: 'data/spending.db' });
  */
 export class SqliteSpendingLedger extends BackedSpendingLedger {
-  private readonly connection: SqliteConnection;
-
   /**
    * Creates a ledger that uses an open database. Creates the tables in an empty database.
    * @throws StateFormatError for a database of another application or layout, which stays unchanged;
@@ -60,10 +46,9 @@ export class SqliteSpendingLedger extends BackedSpendingLedger {
    * unknown option or an invalid value.
    */
   constructor(options: SqliteSpendingLedgerOptions) {
-    const { database, clock = systemClock, keepIdsSeconds = KEEP_IDS_SECONDS } = checkOptions(options);
-    const connection = new SqliteConnection(database, prepareDatabase(database, LEDGER_LAYOUT));
+    const { database, clock = systemClock, keepIdsSeconds = KEEP_IDS_SECONDS } = checks.ofNew(options);
+    const connection = new SqliteConnection(database, LEDGER_LAYOUT);
     super(new SqliteSpendingBackend(connection, { clock, keepIds: keepIdsSeconds * 1_000 }));
-    this.connection = connection;
   }
 
   /**
@@ -71,17 +56,7 @@ export class SqliteSpendingLedger extends BackedSpendingLedger {
    * @throws StateFormatError for a file of another application or layout, which stays unchanged; StoreUnavailableError
    * when the file cannot be opened; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value.
    */
-  static async open(options: OpenSqliteLedgerOptions): Promise<SqliteSpendingLedger> {
-    const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS, ...rest } = checkOpenOptions(options);
-    const database = openDatabase(path, busyTimeoutSeconds, LEDGER_LAYOUT);
-    try {
-      const ledger = new SqliteSpendingLedger({ ...rest, database });
-      ledger.connection.closeDatabase = () => database.close();
-      ledger.connection.isSameFile = fileIdentityCheck(ledger.connection.location);
-      return ledger;
-    } catch (error) {
-      database.close();
-      throw error;
-    }
+  static open(options: OpenSqliteLedgerOptions): Promise<SqliteSpendingLedger> {
+    return openOnFile(checks, options, LEDGER_LAYOUT, (given) => new SqliteSpendingLedger(given));
   }
 }
