@@ -250,7 +250,7 @@ agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForce
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
 changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals pendingQuestions resume retry serveIsolated sweep withAnswer withDecision writeMetadata
 applySavePlan backoff compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting isUnreadableEntry listedSession parseSeenWorker parseSessionRecord planSave readSessionRecord recordName restoreSession contentParts waitingForOf waitingItemCount waitingPositions
-callAfter checkArgument groupLimits metricsText optionsCheck
+callAfter checkArgument groupLimits metricsText openableChecks optionsCheck
 `
   .trim()
   .split(/\s+/);

@@ -83,6 +83,7 @@ const checks = tableChecks<DynamoDbTableOptions>(
   },
   {
     ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
+    region: 'pass it to the client, as in client: new DynamoDBClient({ region })',
     bucket: 'set "blobs", as in blobs: { store: bucket }',
   },
 );

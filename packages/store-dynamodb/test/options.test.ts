@@ -48,7 +48,7 @@ test.each<readonly [object | undefined, string]>([
 
 test.each<readonly [object, string]>([
   [{ table: 'a', nonsense: 1 }, 'DynamoDbSessionStore.open has no option "nonsense".'],
-  [{ table: 'a', client }, 'pass it to the constructor, as in new DynamoDbSessionStore({ client, table })'],
+  [{ table: 'a', client }, 'use new DynamoDbSessionStore({ client })'],
   [{ region: 'us-east-1' }, 'table of DynamoDbSessionStore.open must be the name of a table, found nothing.'],
 ])('DynamoDbSessionStore.open refuses %o', async (options, message) => {
   await expect(DynamoDbSessionStore.open(options as never)).rejects.toEqual(invalid(message));

@@ -49,8 +49,8 @@ export function destroyOwnClient(client: DynamoDbSender): void {
   if (client instanceof DynamoDBClient && ownClients.has(client)) client.destroy();
 }
 
-/** Creates a client with time limits. */
-function newClient(options: ClientOptions): DynamoDBClient {
+/** Creates a client with time limits. @param options `ClientOptions`, each of which may be `undefined` */
+function newClient(options: object): DynamoDBClient {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const client = new DynamoDBClient({
     ...Object.fromEntries(given),
