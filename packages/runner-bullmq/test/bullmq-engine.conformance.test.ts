@@ -1,30 +1,21 @@
-import { engineCases, type EngineCase } from '@holdfast/conformance';
+import { testCasesApart } from '@holdfast/conformance/vitest';
 import { RedisServer } from 'test-servers';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { bullmqHarness, type HarnessOptions } from './support/bullmq-harness.ts';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { bullmqHarness } from './support/bullmq-harness.ts';
 
-let server: RedisServer;
+let server: RedisServer | undefined;
 beforeAll(async () => {
   server = await RedisServer.start();
 });
-afterAll(() => server.stop());
+afterAll(() => server?.stop());
 
-/** Runs a case with a harness of its own, because cases run at the same time. */
-function runAlone({ run }: EngineCase, options?: HarnessOptions): Promise<void> {
-  const { create, ...abilities } = bullmqHarness({ url: `redis://127.0.0.1:${server.port}` }, options);
-  return run(create, abilities);
-}
+const connection = () => ({ url: `redis://127.0.0.1:${server?.port}` });
 
 describe('BullmqEngine', { timeout: 120_000 }, () => {
-  const cases = engineCases.filter(({ needs }) => needs !== 'clock');
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.concurrent.for(cases)('$group: $name', (one) => runAlone(one));
+  testCasesApart(() => bullmqHarness(connection()));
 });
 
 describe('BullmqEngine with a limit for each group', { timeout: 120_000 }, () => {
-  const routed = engineCases.filter(({ name }) => name.startsWith('sessions with'));
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.concurrent.for(routed)('$group: $name', (one) => runAlone(one, { groupConcurrency: 1 }));
+  const newHarness = () => bullmqHarness(connection(), { groupConcurrency: 1 });
+  testCasesApart(newHarness, (name) => /^[\w-]+: sessions with/u.test(name));
 });

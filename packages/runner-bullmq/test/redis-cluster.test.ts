@@ -1,31 +1,28 @@
-import { engineCases, type EngineCase } from '@holdfast/conformance';
+import { testCasesApart } from '@holdfast/conformance/vitest';
 import { RedisCluster, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bullmqHarness, openEngine } from './support/bullmq-harness.ts';
 
-let cluster: RedisCluster;
+let cluster: RedisCluster | undefined;
 beforeAll(async () => {
   cluster = await RedisCluster.start();
 }, 60_000);
-afterAll(() => cluster.stop());
+afterAll(() => cluster?.stop());
+
+const connection = () => ({ cluster: cluster?.nodes ?? [] });
 
 /** Cases that use each script and each queue. All cases run with `EFFORT=2`. */
-const GROUPS = ['lanes', 'moments', 'outcomes', 'sharing', 'processes'];
+const GROUPS = /^(?:lanes|moments|outcomes|sharing|processes):/u;
 const isLong = Number(process.env['EFFORT'] ?? 1) > 1;
 
 describe('on a Cluster', { timeout: 120_000 }, () => {
-  const cases = engineCases.filter(
-    ({ group, needs }) => (isLong || GROUPS.includes(group)) && needs !== 'clock',
+  testCasesApart(
+    () => bullmqHarness(connection()),
+    (name) => isLong || GROUPS.test(name),
   );
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.concurrent.for(cases)('$group: $name', async ({ run }: EngineCase) => {
-    const { create, ...abilities } = bullmqHarness({ cluster: cluster.nodes });
-    await run(create, abilities);
-  });
-
   test('groupConcurrency holds over all lanes', async () => {
-    const { engine, close } = openEngine({ cluster: cluster.nodes }, { groupConcurrency: 1 });
+    const { engine, close } = openEngine(connection(), { groupConcurrency: 1 });
     onTestFinished(close);
     const done: string[] = [];
     let inWork = 0;

@@ -1,36 +1,10 @@
 import { firstRed, plantedDefects } from '@holdfast/conformance/test';
-import type { StoreFaults } from '@holdfast/conformance';
-import type { FaultProxy } from '@holdfast/conformance/proxy';
-import { Redis } from 'ioredis';
-import { RedisServer } from 'test-servers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { harness } from './support/harness.ts';
-import { redisProxy } from './support/redis-proxy.ts';
+import { proxiedServer } from './support/proxied-server.ts';
 
-let server: RedisServer;
-let proxy: FaultProxy;
-let client: Redis;
-
-beforeAll(async () => {
-  server = await RedisServer.start();
-  proxy = await redisProxy({ port: server.port });
-  client = new Redis(proxy.port, { retryStrategy: () => 1 });
-  client.on('error', () => undefined); // the test closes connections on purpose
-});
-
-afterAll(async () => {
-  client.disconnect();
-  await proxy.close();
-  await server.stop();
-});
-
-/** The proxy exists when a case runs, but not yet when the case is declared. */
-const faults: StoreFaults = {
-  kinds: ['loseReply', 'cut', 'throttle'],
-  arm: (fault, nth) => proxy.arm(fault, nth),
-  disarm: () => proxy.disarm(),
-};
-const measure = () => proxy.measure();
+const server = proxiedServer();
+const { faults, measure } = server;
 
 const REPEATED = 'The backend repeats a request whose connection breaks, so these wrappers see no error.';
 const HIDDEN = {
@@ -41,7 +15,7 @@ const HIDDEN = {
   'reports a failed read as ambiguous': REPEATED,
 };
 
-test.for(plantedDefects({ ...harness(() => client), measure, faults }, HIDDEN))(
+test.for(plantedDefects({ ...harness(() => server.client), measure, faults }, HIDDEN))(
   'the cases find a store on Redis that $name',
   { timeout: 240_000 },
   async (defect) => {

@@ -1,4 +1,5 @@
-import { newSession } from '@holdfast/conformance';
+import { channelTests, newSession, sessionStoreTests } from '@holdfast/conformance';
+import { testCases } from '@holdfast/conformance/vitest';
 import type { AgentSession } from '@holdfast/core';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
@@ -6,8 +7,8 @@ import { RedisCluster, until, type RedisServer } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { channelKeys } from '../src/channel/channel-keys.ts';
 import { hashSlot } from '../src/channel/hash-slot.ts';
-import { channelHarness, entry, Recorder, testChannelConformance } from './support/channel-harness.ts';
-import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
+import { channelHarness, entry, Recorder } from './support/channel-harness.ts';
+import { harness, newPrefix, Writer } from './support/harness.ts';
 import { clusterRules, rulesOf } from './support/permissions.ts';
 
 let cluster: RedisCluster;
@@ -24,15 +25,13 @@ afterAll(async () => {
 });
 
 describe('in a Cluster', () => {
-  testConformance(harness(() => client));
+  testCases(sessionStoreTests(harness(() => client)));
 });
 
 describe('channels in a Cluster', () => {
   // The case of notifications with ids that are alike takes seconds. It passes on one server.
-  testChannelConformance(
-    channelHarness(() => client),
-    (name) => !name.startsWith('notifications: sessions'),
-  );
+  const tests = channelTests(channelHarness(() => client));
+  testCases(tests.filter(({ name }) => !name.startsWith('notifications: sessions')));
 });
 
 /** Starts writers on sessions in many buckets. */

@@ -1,10 +1,11 @@
-import { newSession, withFact } from '@holdfast/conformance';
+import { newSession, sessionStoreTests, withFact } from '@holdfast/conformance';
+import { testCases } from '@holdfast/conformance/vitest';
 import { RedisSessionChannel, RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { RedisServer, until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entry, Recorder } from './support/channel-harness.ts';
-import { harness, testConformance, newPrefix } from './support/harness.ts';
+import { harness, newPrefix } from './support/harness.ts';
 
 const NAME = 'sessions';
 const servers: RedisServer[] = [];
@@ -52,7 +53,7 @@ async function knowsAll(port: number): Promise<boolean> {
 }
 
 describe('behind Sentinel', () => {
-  testConformance(harness(() => client));
+  testCases(sessionStoreTests(harness(() => client)));
 });
 
 test('a failover that loses an acknowledged save is detected, and no later save overwrites the session', async () => {

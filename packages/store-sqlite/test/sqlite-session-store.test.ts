@@ -8,6 +8,7 @@ import {
   type StoreCosts,
 } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
 
@@ -31,6 +32,8 @@ const COSTS: StoreCosts = {
   due: { requests: 1, bytes: 1_463 },
 };
 
+/** A higher effort runs the cases of many sessions with more of them. */
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const { newFile } = temporaryFolders();
 const wire = new Wire();
 let path = ':memory:';
@@ -113,7 +116,7 @@ const measured: SessionStoreHarness = {
   faults: wire,
   countRows,
   indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
-  manySessions: 10_000,
+  manySessions: EFFORT > 1 ? 10_000 : undefined,
 };
 
 const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faults|rows):/u.test(name);
@@ -132,9 +135,5 @@ describe.each([
   { where: 'in memory', tests: sessionStoreTests({ create: inMemory }).filter((one) => !isOfWire(one)) },
   { where: 'in a file, statement by statement', tests: ofWire },
 ])('SqliteSessionStore $where', ({ tests }) => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(tests);
 });

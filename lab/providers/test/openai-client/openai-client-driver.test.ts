@@ -7,6 +7,7 @@ import {
   TEAM,
   wrappedDefects,
 } from '@holdfast/conformance/test';
+import { testCases } from '@holdfast/conformance/vitest';
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import { LLMock } from '@copilotkit/aimock';
 import { OpenAI } from 'openai';
@@ -33,11 +34,7 @@ const create: CreateDriver = async (script) => {
 };
 
 describe('a driver on the client of OpenAI', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverTests({ create, ...abilities }))('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(driverTests({ create, ...abilities }));
 });
 
 const red: Readonly<Record<string, readonly string[]>> = redDriverCases;

@@ -1,6 +1,7 @@
 import { channelTests, type CreateChannel } from '@holdfast/conformance';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 
 let last = new MemorySessionChannel();
 
@@ -16,11 +17,7 @@ const reopen: CreateChannel = async () => {
 describe('MemorySessionChannel', () => {
   const all = channelTests({ create, reopen, tail: true });
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(all)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(all);
 
   test('only losses are skipped, and names are unique', () => {
     const skipped = all.filter(({ skip }) => skip).map(({ name }) => name);

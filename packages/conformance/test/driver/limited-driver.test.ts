@@ -1,6 +1,7 @@
 import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
 import { driverTests, type CreateDriver } from '@holdfast/conformance';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 import { createDriver, scriptedAbilities } from './scripted-provider.ts';
 
 /** A driver with a spending limit passes the cases of the driver that it wraps. */
@@ -12,9 +13,5 @@ const create: CreateDriver = async (...args) => {
 };
 
 describe('withSpendingLimit(scriptedDriver)', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverTests({ create, ...scriptedAbilities }))('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(driverTests({ create, ...scriptedAbilities }));
 });

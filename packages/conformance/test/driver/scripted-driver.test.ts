@@ -1,11 +1,8 @@
 import { driverTests } from '@holdfast/conformance';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 import { createDriver, scriptedAbilities } from './scripted-provider.ts';
 
 describe('scriptedDriver', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverTests({ create: createDriver, ...scriptedAbilities }))('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(driverTests({ create: createDriver, ...scriptedAbilities }));
 });

@@ -1,6 +1,7 @@
 import { engineTests, type CreateEngine } from '@holdfast/conformance';
 import { InProcessEngine } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 
 const create: CreateEngine = async (clock) => ({
   engine: new InProcessEngine({ clock }),
@@ -11,8 +12,7 @@ describe('InProcessEngine', () => {
   const all = engineTests({ create, clock: true });
   const tests = all.filter(({ skip }) => !skip);
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ run }) => run());
+  testCases(tests);
 
   test('only cases of a shared storage are skipped, and names are unique', () => {
     const skipped = all.filter(({ skip }) => skip).map(({ name }) => name);
@@ -30,10 +30,7 @@ describe('InProcessEngine with a limit for each group', () => {
     clock: true,
   });
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(limited.filter(({ name }) => name.startsWith('lanes: sessions with')))('$name', ({ run }) =>
-    run(),
-  );
+  testCases(limited.filter(({ name }) => name.startsWith('lanes: sessions with')));
 });
 
 describe('InProcessEngine with the clock of the machine', () => {
@@ -41,11 +38,7 @@ describe('InProcessEngine with the clock of the machine', () => {
   const tests = engineTests({ create, turnMilliseconds: 1 });
   const timed = tests.filter(({ name, skip }) => skip || /^(?:moments|outcomes|stops)/.test(name));
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(timed)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(timed);
 
   test('cases that need a clock are skipped, with the ability in their name', () => {
     const skipped = tests.filter(({ skip }) => skip).map(({ name }) => name);

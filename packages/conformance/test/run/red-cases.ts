@@ -1,5 +1,3 @@
-import { expect, test } from 'vitest';
-
 /** The cases that must fail, by the name of the defect. A file of them is maintained by hand: add the lines of a new case. */
 export type RedCases = Readonly<Record<string, readonly string[]>>;
 
@@ -52,23 +50,4 @@ function plainestDefect(expected: RedCases, name: string): string | undefined {
 export function redAmong(cases: readonly Case[], red: readonly string[] = []): readonly string[] {
   const names = new Set(cases.map(nameOf));
   return red.filter((name) => names.has(name));
-}
-
-/** Creates the tests that no defect passes all cases, and that a defect fails each case. */
-export function testRedCases(
-  what: string,
-  expected: RedCases,
-  defects: readonly string[],
-  names: readonly string[],
-): void {
-  test(`every ${what} with a defect fails a case`, () => {
-    expect(Object.keys(expected)).toEqual(defects);
-    expect(defects.filter((defect) => expected[defect]?.length === 0)).toEqual([]);
-  });
-
-  test(`every case is failed by a ${what} with a defect`, () => {
-    const failed = new Set(Object.values(expected).flat());
-    expect(names.filter((name) => !failed.has(name))).toEqual([]);
-    expect([...failed].filter((name) => !names.includes(name))).toEqual([]);
-  });
 }

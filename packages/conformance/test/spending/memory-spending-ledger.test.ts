@@ -1,6 +1,7 @@
 import { MemorySpendingLedger } from '@holdfast/core/spending';
 import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 
 describe('MemorySpendingLedger', () => {
   const create: CreateLedger = async (clock) => {
@@ -8,9 +9,5 @@ describe('MemorySpendingLedger', () => {
     return { ledger, close: () => ledger.close() };
   };
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(spendingLedgerTests({ create }))('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(spendingLedgerTests({ create }));
 });

@@ -1,18 +1,27 @@
 import type { ConformanceTest } from '@holdfast/conformance';
 
-/** The cases with many sessions, items or messages, with large values, or with many writers at once. */
-export const LARGE_CASES =
-  /^costs:|^sizes:|5,000 messages|nesting 1,000 deep|8 writers|every change after|large inbox|more than a hundred items/u;
+/** The cases that take the most time in any store. A defect that fails one of them fails others too. */
+export const DEAR_CASES =
+  /^costs:|5,000 messages|nesting 1,000 deep|8 writers|every change after|a large inbox/u;
 
-const CORE_GROUPS = /^(?:writes|replays|claims|fencing|inbox|lists):/u;
+/** The cases that take long in a database. */
+const LARGE_CASES = /^sizes:|more than a hundred items|of 20 items|the reserve of a full inbox/u;
 
-/** Returns the cases that a change of a store breaks first, without those that take long. */
-export function coreOf(tests: readonly ConformanceTest[]): readonly ConformanceTest[] {
-  return tests.filter(({ name }) => CORE_GROUPS.test(name) && !LARGE_CASES.test(name));
+/** The groups that a change of a store breaks first. */
+const CORE_GROUPS = /^(?:writes|replays|claims|fencing|inbox):/u;
+
+/** A part of the cases of a store that has a test file of its own. */
+export type CasePart = 'core' | 'other' | 'large';
+
+/** Returns the tests of some parts. */
+export function testsOfParts(
+  tests: readonly ConformanceTest[],
+  ...parts: readonly CasePart[]
+): readonly ConformanceTest[] {
+  return tests.filter(({ name }) => parts.includes(partOf(name)));
 }
 
-/** Returns the other cases. */
-export function restOf(tests: readonly ConformanceTest[]): readonly ConformanceTest[] {
-  const core = new Set(coreOf(tests));
-  return tests.filter((one) => !core.has(one));
+function partOf(name: string): CasePart {
+  if (DEAR_CASES.test(name) || LARGE_CASES.test(name)) return 'large';
+  return CORE_GROUPS.test(name) ? 'core' : 'other';
 }

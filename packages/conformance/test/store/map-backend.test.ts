@@ -1,12 +1,12 @@
 import { sessionStoreTests } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 import { mapHarness } from './map-store.ts';
 
 describe('a store with all abilities', () => {
   const tests = sessionStoreTests(mapHarness());
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ run }) => run());
+  testCases(tests);
 
   test('no case is skipped, and names are unique', () => {
     expect(tests.filter(({ skip }) => skip)).toEqual([]);

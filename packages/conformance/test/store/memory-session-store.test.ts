@@ -1,6 +1,7 @@
 import { MemorySessionStore } from '@holdfast/core';
 import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testCases } from '../run/test-cases.ts';
 
 describe('MemorySessionStore', () => {
   const create: CreateStore = async (clock, settings) => {
@@ -9,9 +10,5 @@ describe('MemorySessionStore', () => {
   };
   const tests = sessionStoreTests({ create });
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(tests);
 });

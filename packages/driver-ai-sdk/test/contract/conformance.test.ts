@@ -1,6 +1,7 @@
 import { driverTests } from '@holdfast/conformance';
 import { OpenAiServer } from '@holdfast/conformance/test';
-import { afterAll, describe, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
+import { afterAll, describe } from 'vitest';
 import { aimockAbilities, createAtAimock } from '../http/aimock-harness.ts';
 import { deepSeekAbilities, deepSeekHarness, openAiAbilities, openAiHarness } from './conformance-harness.ts';
 
@@ -13,9 +14,5 @@ describe.each([
   ['OpenAI at aimock', driverTests({ create: createAtAimock, ...aimockAbilities })],
   ['DeepSeek', driverTests({ create: deepSeekHarness(server), ...deepSeekAbilities })],
 ])('aiSdkDriver with %s', (_, tests) => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(tests);
 });

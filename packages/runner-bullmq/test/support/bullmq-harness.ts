@@ -47,5 +47,6 @@ export function bullmqHarness(
     processes: () => fork(worker, [JSON.stringify({ connection, name, defect })], { env }),
     lockSeconds: TIMES.lockSeconds + 2 * TIMES.stalledSeconds,
     turnMilliseconds: 10,
+    limitSeconds: 120,
   };
 }

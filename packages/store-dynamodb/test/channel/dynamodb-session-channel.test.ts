@@ -3,6 +3,7 @@ import { channelTests, newSession, withFact, type CreateChannel } from '@holdfas
 import type { ChannelNews } from '@holdfast/core/channel';
 import { DynamoDbSessionChannel } from '@holdfast/store-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { notificationKey } from '../../src/channel/channel-table.ts';
 import { keyItem } from '../../src/table/item.ts';
 import { testDatabase } from '../support/test-database.ts';
@@ -24,11 +25,7 @@ const create: CreateChannel = async () => {
 };
 
 describe('DynamoDbSessionChannel', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(channelTests({ create, reopen, turnMilliseconds: 5 }))('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(channelTests({ create, reopen, turnMilliseconds: 5 }));
 });
 
 /** Subscribes to a session, and returns the next news with each call. */

@@ -4,6 +4,7 @@ import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { DynamoDbSpendingLedger, spendingTableDefinition } from '@holdfast/store-dynamodb';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
@@ -25,8 +26,7 @@ const create: CreateLedger = async (clock) => {
   return reopen(clock);
 };
 
-// oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-test.for(spendingLedgerTests({ create, reopen }))('$name', ({ run }) => run());
+testCases(spendingLedgerTests({ create, reopen }));
 
 const CALL = { owner: 'acme', inferenceId: 'a' };
 

@@ -1,6 +1,8 @@
 import { sessionStoreTests, type CreateStore, type StoreFaults } from '@holdfast/conformance';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testsOfParts, type CasePart } from '@holdfast/conformance/test';
+import { testCases } from '@holdfast/conformance/vitest';
 import type { FileBlobs } from './file-blobs.ts';
 import { testBlobs } from './test-blobs.ts';
 import { testDatabase, type TestDatabase } from './test-database.ts';
@@ -17,8 +19,9 @@ export interface Variant {
   readonly options: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number };
   /** Values of at least this many bytes are files in a folder. */
   readonly minBytes?: number;
-  /** The groups of cases in which this store differs. */
-  readonly groups: RegExp;
+  /** The cases that this store runs, by their names. Default: all. */
+  readonly cases?: RegExp;
+  readonly parts?: readonly CasePart[];
 }
 
 /** Runs the cases of variants, with one database for all of them. */
@@ -29,7 +32,10 @@ export function testVariants(variants: readonly Variant[]): void {
   });
 }
 
-function testVariant(database: TestDatabase, { options, minBytes, groups }: Variant): void {
+function testVariant(
+  database: TestDatabase,
+  { options, minBytes, cases = /./u, parts = ['core', 'other', 'large'] }: Variant,
+): void {
   let table: string;
   let files: FileBlobs;
   const reopen: CreateStore = async (clock, settings) => {
@@ -54,13 +60,9 @@ function testVariant(database: TestDatabase, { options, minBytes, groups }: Vari
     indexedFilters: ['owner'],
     manySessions: EFFORT > 1 ? 10_000 : undefined,
     faults: faultsOf(database),
-  }).filter(({ name }) => groups.test(name));
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
   });
+
+  testCases(testsOfParts(tests, ...parts).filter(({ name }) => cases.test(name)));
 }
 
 /** The proxy exists when a case runs, but not yet when the case is declared. */

@@ -2,6 +2,7 @@ import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { RedisSpendingLedger } from '@holdfast/store-redis';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { newPrefix, testServer } from '../support/harness.ts';
 
 const server = testServer();
@@ -17,8 +18,7 @@ const create: CreateLedger = (clock) => {
   return reopen(clock);
 };
 
-// oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-test.for(spendingLedgerTests({ create, reopen }))('$name', ({ run }) => run());
+testCases(spendingLedgerTests({ create, reopen }));
 
 const CALL = { owner: 'acme', inferenceId: 'a' };
 

@@ -1,7 +1,6 @@
-import { channelTests, type ChannelHarness } from '@holdfast/conformance';
+import type { ChannelHarness } from '@holdfast/conformance';
 import type { ChannelEntry, ChannelNews } from '@holdfast/core/channel';
 import { RedisSessionChannel, type RedisChannelClient } from '@holdfast/store-redis';
-import { test } from 'vitest';
 import { newPrefix } from './harness.ts';
 
 /** The time in which a message of a local server arrives, also when the machine is busy. */
@@ -19,18 +18,6 @@ export function channelHarness(client: () => RedisChannelClient): ChannelHarness
     return reopen();
   };
   return { create, reopen, tail: true, turnMilliseconds: TURN_MILLISECONDS };
-}
-
-/** Declares a test for each case of channels. Skips the cases that the harness does not support. */
-export function testChannelConformance(
-  cases: ChannelHarness,
-  isIncluded: (name: string) => boolean = () => true,
-): void {
-  for (const { name, skip, run } of channelTests(cases)) {
-    if (!isIncluded(name)) continue;
-    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
-    test(name, { skip }, run);
-  }
 }
 
 /** An entry with a number. */

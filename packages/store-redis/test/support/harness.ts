@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  sessionStoreTests,
-  withFact,
-  type CreateStore,
-  type SessionStoreHarness,
-} from '@holdfast/conformance';
+import { withFact, type CreateStore, type SessionStoreHarness } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { RedisSessionStore, type RedisClient, type RedisStoreOptions } from '@holdfast/store-redis';
 import { Cluster, Redis } from 'ioredis';
 import { RedisServer } from 'test-servers';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 
 /** Returns a new prefix, so that a test does not read the keys of other tests. */
 export function newPrefix(): string {
@@ -57,10 +52,12 @@ export function harness(client: () => ServerClient, options: RedisStoreOptions =
     countRows: () => countRows(client(), prefix),
     indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
     maxValueBytes: options.maxValueBytes ?? MAX_VALUE_BYTES,
-    manySessions: 10_000,
+    manySessions: EFFORT > 1 ? 10_000 : undefined,
   };
 }
 
+/** A higher effort runs the cases of many sessions with more of them. */
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
 /** The default of the store. */
 const MAX_VALUE_BYTES = 8_000_000;
 
@@ -137,14 +134,6 @@ async function keysUnder(client: ServerClient, prefix: string): Promise<readonly
     } while (cursor !== '0');
   }
   return keys;
-}
-
-/** Declares a test for each case. Skips the cases that the harness does not support, with their names. */
-export function testConformance(cases: SessionStoreHarness): void {
-  for (const { name, skip, run } of sessionStoreTests(cases)) {
-    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
-    test(name, { skip }, run);
-  }
 }
 
 /** Wraps a client: a function is called before each read and each script. */

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { channelTests, type CreateChannel } from '@holdfast/conformance';
 import { SqliteSessionChannel } from '@holdfast/store-sqlite';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { temporaryFolders } from '../temporary-folders.ts';
 
 const { newFile } = temporaryFolders();
@@ -22,12 +23,5 @@ const drop = async (): Promise<void> => {
 };
 
 describe('SqliteSessionChannel', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(channelTests({ create, reopen, drop, tail: true, turnMilliseconds: 5 }))(
-    '$name',
-    ({ skip, run }, context) => {
-      context.skip(skip);
-      return run();
-    },
-  );
+  testCases(channelTests({ create, reopen, drop, tail: true, turnMilliseconds: 5 }));
 });

@@ -3,6 +3,7 @@ import { spendingLedgerTests, type CreateLedger } from '@holdfast/conformance';
 import { manualClock } from '@holdfast/core/testing';
 import { SqliteSessionStore, SqliteSpendingLedger } from '@holdfast/store-sqlite';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
 import { temporaryFolders } from '../temporary-folders.ts';
 
 const { newFile, databaseFile } = temporaryFolders();
@@ -18,8 +19,7 @@ const create: CreateLedger = (clock) => {
   return reopen(clock);
 };
 
-// oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-test.for(spendingLedgerTests({ create, reopen }))('$name', ({ run }) => run());
+testCases(spendingLedgerTests({ create, reopen }));
 
 describe('a file of another layout', () => {
   const header = (id: number, version: number): string =>

@@ -1,6 +1,7 @@
 import { driverCases, type CreateDriver, type DriverAbilities, type DriverCase } from '@holdfast/conformance';
 import { afterAll, describe, expect, test } from 'vitest';
-import { casesFor, isThorough, nameOf, testRedCases } from '../../run/red-cases.ts';
+import { casesFor, isThorough, nameOf } from '../../run/red-cases.ts';
+import { testRedCases } from '../../run/test-cases.ts';
 import { fetchAbilities, fetchHarness } from '../fetch-harness.ts';
 import { fetchDefects } from '../openai/fetch-defects.ts';
 import { OpenAiServer } from '../openai/openai-server.ts';

@@ -3,6 +3,7 @@ import { MemorySessionStore } from '@holdfast/core';
 import { MemorySessionChannel } from '@holdfast/core/channel';
 import { PollingEngine } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
+import { testCases } from '../../run/test-cases.ts';
 import { FAILED_BY_DESIGN } from './by-design.ts';
 import { ScriptedSessions } from './scripted-sessions.ts';
 
@@ -45,8 +46,7 @@ const isLuck = (name: string): boolean => /^sharing: \w+ take turns/.test(name);
 describe('PollingEngine on a store in memory, with a channel', () => {
   const passed = withChannel.filter(({ name, skip }) => !skip && !isByDesign(name));
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(passed)('$name', ({ run }) => run());
+  testCases(passed);
 
   const failed = withChannel.filter(({ name }) => isByDesign(name));
 
@@ -65,10 +65,7 @@ describe('PollingEngine with a limit for each group', () => {
     waitSeconds: 0,
   });
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(limited.filter(({ name }) => name.startsWith('lanes: sessions with')))('$name', ({ run }) =>
-    run(),
-  );
+  testCases(limited.filter(({ name }) => name.startsWith('lanes: sessions with')));
 });
 
 describe('PollingEngine on a store in memory, without a channel', () => {
@@ -77,6 +74,5 @@ describe('PollingEngine on a store in memory, without a channel', () => {
     ({ name, skip }) => !skip && !isByDesign(name) && /^(?:moments|reopening|sharing)/.test(name),
   );
 
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(polled)('$name', ({ run }) => run());
+  testCases(polled);
 });

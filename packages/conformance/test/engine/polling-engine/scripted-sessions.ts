@@ -23,6 +23,9 @@ type Waitings = NonNullable<Parameters<AgentSession['state']['withExecutionStatu
 const FAILURE_PAUSE = 60_000;
 const INPUT: Waitings = [{ type: 'input' }];
 
+/** A lease of a case that waits until it ends. */
+export const SHORT_LEASE_SECONDS = 2;
+
 /**
  * Makes the sessions of the engine cases real: a wake-up is an inbox item, an instant is what the execution waits for, an
  * advance claims the session, and its result is saved. It does with an advance of a case what `SessionRuntime` does with

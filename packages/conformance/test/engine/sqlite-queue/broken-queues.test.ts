@@ -1,6 +1,7 @@
 import { engineCases, type EngineCase } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
-import { casesFor, nameOf, redAmong, testRedCases } from '../../run/red-cases.ts';
+import { casesFor, nameOf, redAmong } from '../../run/red-cases.ts';
+import { testRedCases } from '../../run/test-cases.ts';
 import { brokenQueues } from './broken-queues.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 import { queueHarness } from './sqlite-queue.ts';

@@ -2,24 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { engineCases, engineTests, type EngineCase } from '@holdfast/conformance';
+import { engineTests } from '@holdfast/conformance';
 import { systemClock, type Clock } from '@holdfast/core';
 import { QueueEngine, type Advance } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
+import { testCases, testCasesApart } from '../../run/test-cases.ts';
 import { queueHarness, TestTable } from './sqlite-queue.ts';
 
-/** Runs a case with a harness of its own, because cases run at the same time. */
-function runAlone({ run }: EngineCase): Promise<void> {
-  const { create, ...abilities } = queueHarness();
-  return run(create, abilities);
-}
-
 describe('QueueEngine on a file', () => {
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(engineCases.filter(({ needs }) => needs !== 'processes'))('$group: $name', runAlone);
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.concurrent.for(engineCases.filter(({ needs }) => needs === 'processes'))('$group: $name', runAlone);
+  const isOfProcesses = (name: string): boolean => name.startsWith('processes:');
+  testCases(engineTests(queueHarness()).filter(({ name }) => !isOfProcesses(name)));
+  testCasesApart(queueHarness, isOfProcesses);
 
   test('no case is skipped', () => {
     expect(engineTests(queueHarness()).filter(({ skip }) => skip)).toEqual([]);

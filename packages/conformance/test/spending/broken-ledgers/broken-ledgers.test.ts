@@ -1,6 +1,7 @@
 import { spendingLedgerCases } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
-import { nameOf, testRedCases } from '../../run/red-cases.ts';
+import { nameOf } from '../../run/red-cases.ts';
+import { testRedCases } from '../../run/test-cases.ts';
 import { brokenLedgers } from './defects.ts';
 import { ledgerHarness, type LedgerParts } from './map-ledger.ts';
 import redCases from './red-cases.json' with { type: 'json' };

@@ -1,5 +1,6 @@
 import { sessionStoreCases } from '@holdfast/conformance';
-import { nameOf, testRedCases } from '../../run/red-cases.ts';
+import { nameOf } from '../../run/red-cases.ts';
+import { testRedCases } from '../../run/test-cases.ts';
 import { GROUPS } from './defects.ts';
 import { expected, testDefects } from './test-defects.ts';
 

@@ -9,7 +9,7 @@ import {
 import type { Ways } from '../map-backend.ts';
 import { isThorough } from '../../run/red-cases.ts';
 import type { StoreParts } from '../map-store.ts';
-import { LARGE_CASES } from '../case-parts.ts';
+import { DEAR_CASES } from '../case-parts.ts';
 import { GROUPS } from './defects.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 
@@ -82,7 +82,7 @@ function testsOf(defect: string, harness: SessionStoreHarness): readonly Conform
   const red = sessionStoreTests(harness).filter(
     ({ name, skip }) => !skip && EXPECTED[defect]?.includes(name),
   );
-  const cheap = red.filter(({ name }) => !LARGE_CASES.test(name));
+  const cheap = red.filter(({ name }) => !DEAR_CASES.test(name));
   return isThorough ? [...cheap, ...red.filter((one) => !cheap.includes(one))] : cheap;
 }
 

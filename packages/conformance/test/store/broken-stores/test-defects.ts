@@ -1,7 +1,7 @@
 import { sessionStoreCases, type SessionStoreCase } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
 import { casesFor, nameOf, redAmong, type RedCases } from '../../run/red-cases.ts';
-import { LARGE_CASES } from '../case-parts.ts';
+import { DEAR_CASES } from '../case-parts.ts';
 import { mapHarness, type StoreParts } from '../map-store.ts';
 import { GROUPS } from './defects.ts';
 import redCases from './red-cases.json' with { type: 'json' };
@@ -9,7 +9,7 @@ import redCases from './red-cases.json' with { type: 'json' };
 /** The cases that each store with a defect fails. */
 export const expected: RedCases = redCases;
 
-const asked = casesFor(sessionStoreCases, expected, { every: 48, dear: LARGE_CASES });
+const asked = casesFor(sessionStoreCases, expected, { every: 48, dear: DEAR_CASES });
 
 /** Creates a test for each store with a defect of these groups. The store fails the listed cases, and no other that it runs. */
 export function testDefects(...groups: readonly (keyof typeof GROUPS)[]): void {

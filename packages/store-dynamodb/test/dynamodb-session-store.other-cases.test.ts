@@ -1,0 +1,3 @@
+import { testVariants } from './support/store-variants.ts';
+
+testVariants([{ name: 'DynamoDbSessionStore', options: {}, parts: ['other'] }]);
