@@ -1,3 +1,3 @@
 import { project } from '../../tools/config/vitest.base.ts';
 
-export default project('providers');
+export default project('providers', { sharesModules: true });

@@ -1,3 +1,3 @@
 import { project } from '../../tools/config/vitest.base.ts';
 
-export default project('runner-bullmq');
+export default project('runner-bullmq', { sharesModules: true });
