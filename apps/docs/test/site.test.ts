@@ -2,42 +2,29 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { browserOfBlock, isWithoutChromium } from 'app-testing';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSite, dist, originOf, serveSite } from './support/built-site.ts';
-import { findChromium } from '../../../tools/config/vitest.chromium.ts';
-
-const executablePath = findChromium();
-if (executablePath === undefined) {
-  if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
-  console.warn('SKIPPED: the tests of the site need Chromium. Install it, or say where it is in CHROMIUM.');
-}
 
 const twoFrames = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 const phone = { viewport: { width: 375, height: 800 } };
 const dark = { colorScheme: 'dark' } as const;
 
-describe.skipIf(executablePath === undefined)('the built site', { timeout: 300_000 }, () => {
+describe.skipIf(isWithoutChromium)('the built site', { timeout: 300_000 }, () => {
   let server: Server;
-  let browser: Browser;
+  const browser = browserOfBlock();
 
   beforeAll(async () => {
     buildSite();
     server = await serveSite();
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--headless', '--no-sandbox'],
-    });
   }, 600_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-  });
+  afterAll(() => server?.close());
 
   /** A page, opened, and everything that it should not do: complain, or ask another machine. */
   async function open(path: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options);
+    const context = await browser().newContext(options);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('pageerror', ({ message }) => faults.push(message));

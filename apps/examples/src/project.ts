@@ -13,6 +13,9 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
+/** The folder of what Node has compiled. */
+export const COMPILED = '.compiled';
+
 /** The least that a user has: `strict`, and no other check of types. */
 const TSCONFIG = {
   compilerOptions: {
@@ -39,6 +42,9 @@ export async function createProject(): Promise<string> {
   const packages = globSync('packages/*', { cwd: repository }).map((path) => join(repository, path));
   await Promise.all(packages.map((folder) => unpack(folder, project)));
   await writePages(allPages(), join(project, 'pages'));
+  // Programs of the next project find what Node compiled for those of this one: the places in the folder are the same.
+  const { NODE_COMPILE_CACHE } = process.env;
+  if (NODE_COMPILE_CACHE) await symlink(NODE_COMPILE_CACHE, join(project, COMPILED), 'junction');
   return project;
 }
 

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileNameOf, outputOf, type Block } from './blocks.ts';
+import { COMPILED } from './project.ts';
 
 /** A program that never ends is stopped. */
-const TIMEOUT = 60_000;
+const TIMEOUT_MILLISECONDS = 600_000;
 
 /** A program, where it is, and what it finds in its environment. */
 export interface Program {
@@ -22,12 +23,13 @@ export async function printedBy(program: Program): Promise<string> {
 /** Runs a program in the folder of its page. @throws Error with what it wrote, and the lines of the page. */
 function standardOutputOf({ block, page, project, env }: Program): Promise<string> {
   const cwd = join(project, 'pages', page);
-  const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT };
+  const cache = { NODE_COMPILE_CACHE: join(project, COMPILED), NODE_COMPILE_CACHE_PORTABLE: '1' };
+  const options = { cwd, env: { ...process.env, ...cache, ...env }, timeout: TIMEOUT_MILLISECONDS };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [fileNameOf(block) ?? ''], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout.replaceAll(/[ \t]+$/gm, '').trimEnd());
       const written = [stderr || error.message, stdout].join('\n').replaceAll(placesIn(cwd), `${page}$1`);
-      const end = error.killed ? 'was stopped after a minute' : 'failed';
+      const end = error.killed ? 'was stopped after ten minutes' : 'failed';
       reject(new Error(`The program at ${page}:${block.line} ${end}.\n${written}`));
     });
   });

@@ -1,20 +1,18 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isProgram, outputOf, type Block } from '../src/blocks.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { outputOf, type Block } from '../src/blocks.ts';
 import { allPages, type Page } from '../src/pages.ts';
 import { createProject } from '../src/project.ts';
-import { printedBy } from '../src/run.ts';
 import { typeErrors } from '../src/type-check.ts';
-import { startProvider } from './services/provider.ts';
-import type { Service } from './services/service.ts';
-import { startServices } from './services/services.ts';
+import { programsOf, startPrograms } from './programs.ts';
 
 const project = await createProject();
 const errors = await typeErrors(project);
-const provider = await startProvider();
+const pages = allPages();
+const programs = startPrograms(pages, project);
 
 afterAll(async () => {
-  await provider.close();
+  await programs.ended;
   await rm(project, { recursive: true });
 });
 
@@ -22,21 +20,16 @@ test('the packages compile for users', () => {
   expect(messagesOf('')).toEqual([]);
 });
 
-describe.each(named(allPages()))('%s', (path, page) => {
-  let services: Service;
-  beforeAll(async () => void (services = await startServices(page)), 60_000);
-  afterAll(() => services.close());
-
+describe.each(named(pages))('%s', (path, page) => {
   test('compiles', () => {
     expect(messagesOf(path)).toEqual([]);
   });
 
-  // The cases of a store take seconds.
-  test.for(programsOf(page))(
+  test.for(numbered(programsOf(page)))(
     'the program at line %i prints its comments',
-    { timeout: 90_000 },
+    { timeout: 900_000 },
     async ([line, block]) => {
-      expect(await printed(page, block, services), `${path}:${line}`).toBe(outputOf(block));
+      expect(await programs.printed(block), `${path}:${line}`).toBe(outputOf(block));
     },
   );
 });
@@ -45,14 +38,10 @@ function named(found: readonly Page[]): readonly [string, Page][] {
   return found.map((page) => [page.path, page]);
 }
 
-function programsOf({ blocks }: Page): readonly [number, Block][] {
-  return blocks.filter(isProgram).map((block) => [block.line, block]);
+function numbered(blocks: readonly Block[]): readonly [number, Block][] {
+  return blocks.map((block) => [block.line, block]);
 }
 
 function messagesOf(path: string): readonly string[] {
   return errors.filter(({ page }) => page === path).map(({ message }) => message);
-}
-
-function printed({ path }: Page, block: Block, services: Service): Promise<string> {
-  return printedBy({ block, page: path, project, env: { ...provider.env, ...services.env } });
 }
