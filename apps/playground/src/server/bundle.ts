@@ -14,8 +14,21 @@ const script = fileURLToPath(new URL('../client/main.tsx', import.meta.url));
 const styles = fileURLToPath(new URL('../client/app.css', import.meta.url));
 const contentTypes = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8' };
 
-/** Builds the page's script and styles in memory; keys are paths, as in `/app.js`. */
-export async function bundleClient(): Promise<ReadonlyMap<string, Asset>> {
+/** The paths of the page's files. */
+export const ASSET_PATHS = ['/', '/app.js', '/app.css'] as const;
+
+export type AssetPath = (typeof ASSET_PATHS)[number];
+
+/** Returns the function that returns a file of the page. It builds script and styles in memory when the first is requested. */
+export function clientFiles(): (path: AssetPath) => Promise<Asset | undefined> {
+  let built: Promise<ReadonlyMap<string, Asset>> | undefined;
+  return async (path) => {
+    if (path === '/') return asset(Buffer.from(page), 'text/html; charset=utf-8');
+    return (await (built ??= bundleClient())).get(path);
+  };
+}
+
+async function bundleClient(): Promise<ReadonlyMap<string, Asset>> {
   const { outputFiles } = await build({
     entryPoints: [
       { in: script, out: 'app' },
@@ -38,7 +51,7 @@ export async function bundleClient(): Promise<ReadonlyMap<string, Asset>> {
     const file = outputFiles.find(({ path }) => path.endsWith(extension));
     return file ? [[`/app${extension}`, asset(file.contents, contentType)] as const] : [];
   });
-  return new Map([...assets, ['/', asset(Buffer.from(page), 'text/html; charset=utf-8')]]);
+  return new Map(assets);
 }
 
 function asset(body: Uint8Array, contentType: string): Asset {

@@ -6,7 +6,7 @@ import { Hono, type Context } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
 import { definition } from '../agent.ts';
-import type { Asset } from './bundle.ts';
+import { ASSET_PATHS, type Asset, type AssetPath } from './bundle.ts';
 import { OWNER, type Playground } from '../playground.ts';
 import { guardRequest } from './request-guard.ts';
 import { toSessionSummary } from '../view/session-summary.ts';
@@ -16,20 +16,21 @@ import { viewEvents } from './view-stream.ts';
 export interface AppParts {
   readonly playground: Playground;
   readonly engine: Pick<ExecutionEngine, 'wake'>;
-  readonly assets: ReadonlyMap<string, Asset>;
+  /** Returns a file of the page. */
+  readonly assetOf: (path: AssetPath) => Promise<Asset | undefined>;
 }
 
 /** The largest message, in bytes of its request. */
 const MAX_BODY_BYTES = 1_000_000;
 
 /** Returns the app that serves the page, the chats, and the data beside them. */
-export function createApp({ playground, engine, assets }: AppParts): Hono {
+export function createApp({ playground, engine, assetOf }: AppParts): Hono {
   const { runtime, channel, model, storeName } = playground;
   const watcher = new SessionWatcher({ store: runtime.store, channel });
   const chats = chatHandlerOf(playground, engine);
   const app = new Hono();
   app.use(headers, guardRequest);
-  for (const [path, asset] of assets) app.get(path, (context) => sendAsset(context, asset));
+  for (const path of ASSET_PATHS) app.get(path, async (context) => sendAsset(context, await assetOf(path)));
   app.all('/api/chat', ({ req }) => chats(req.raw));
   app.all('/api/chat/*', ({ req }) => chats(req.raw));
   app.get('/api/model', (context) =>
@@ -94,7 +95,9 @@ const headers = secureHeaders({
   strictTransportSecurity: false, // the server has no certificate
 });
 
-function sendAsset(context: Context, { body, contentType, etag }: Asset): Response {
+function sendAsset(context: Context, asset: Asset | undefined): Response | Promise<Response> {
+  if (asset === undefined) return context.notFound();
+  const { body, contentType, etag } = asset;
   const own = { 'content-type': contentType, 'cache-control': 'no-cache', etag };
   if (context.req.header('if-none-match') === etag) return context.body(null, 304, own);
   return context.body(new Uint8Array(body), 200, own);

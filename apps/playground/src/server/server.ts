@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { bundleClient } from './bundle.ts';
+import { clientFiles } from './bundle.ts';
 import { createApp, type AppParts } from './routes.ts';
 
 /** The page and its API on this machine. */
@@ -14,8 +14,8 @@ export interface PlaygroundServer {
 const host = '127.0.0.1';
 
 /** Serves on localhost. @throws Error `EADDRINUSE`, `EACCES` when the port is taken or not allowed. */
-export async function startServer(parts: Omit<AppParts, 'assets'>, port: number): Promise<PlaygroundServer> {
-  const app = createApp({ ...parts, assets: await bundleClient() });
+export async function startServer(parts: Omit<AppParts, 'assetOf'>, port: number): Promise<PlaygroundServer> {
+  const app = createApp({ ...parts, assetOf: clientFiles() });
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await listen(server, port);
   const address = server.address();
