@@ -30,6 +30,7 @@ const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, 
 const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS, OUTAGE_FILE, MAX_ATTEMPTS } = process.env;
 const DAY = 86_400_000;
 const POLL_MILLISECONDS = 25;
+const ATTEND_MILLISECONDS = 100;
 const LONGEST_PAUSE_MILLISECONDS = 1_000;
 const STDOUT = 1;
 
@@ -144,7 +145,7 @@ async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionE
     const waiting = await people.attend();
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });
     if (!isEndless && waiting === 0 && later.sessions.length === 0) break;
-    await pause(POLL_MILLISECONDS);
+    await pause(ATTEND_MILLISECONDS);
   }
   await served.stop();
 }

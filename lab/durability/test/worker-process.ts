@@ -39,9 +39,11 @@ export interface Ended {
 }
 
 const running = new Set<WorkerProcess>();
+/** Those that several tests share. */
+const shared = new Set<WorkerProcess>();
 
 afterEach(() => {
-  for (const worker of running) worker.kill();
+  for (const worker of running) if (!shared.has(worker)) worker.kill();
 });
 
 /** A process of the worker program. One that a test leaves is killed. */
@@ -111,6 +113,11 @@ export class WorkerProcess {
   /** Tells it that there is no more to do. */
   leave(): void {
     this.child.stdin.end();
+  }
+
+  /** Lets it live on after the test. Its owner kills it. */
+  share(): void {
+    shared.add(this);
   }
 
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {

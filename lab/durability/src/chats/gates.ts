@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -22,6 +22,11 @@ export class Gates {
   /** Opens gates, for the agents that wait there and for later ones. */
   open(...names: readonly string[]): void {
     for (const name of names) writeFileSync(join(this.folder, `${name}.open`), '');
+  }
+
+  /** Closes all gates. */
+  reset(): void {
+    for (const file of readdirSync(this.folder)) rmSync(join(this.folder, file));
   }
 
   /** True when an agent has come to the gate. */

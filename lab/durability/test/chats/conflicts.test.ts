@@ -8,16 +8,15 @@ import { ChatWorld } from './support/chat-world.ts';
 const browser = browserOfBlock();
 
 describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a chat on $name', (tested) => {
-  const store = storeOfBlock(tested);
+  const beginChat = ChatWorld.ofBlock(storeOfBlock(tested), browser);
 
   test('is deleted during a response, and can begin anew', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
     await page.send('Take [a]the train.');
     await world.reaches('a');
     if (world.hasDeltas) await page.showsText('Take ');
-    const deleted = await ChatReply.of(`${world.url}/api/chat/c1`, { method: 'DELETE' });
+    const deleted = await ChatReply.of(`${world.url}/api/chat/${world.chatId}`, { method: 'DELETE' });
     expect(JSON.parse(await deleted.text())).toEqual({ isDeleted: true });
     await page.shows('no message', (messages, { status }) => messages.length === 0 && status === 'ready');
     await page.send('Take the bus.');
@@ -26,8 +25,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a chat on $name', (tested)
   });
 
   test('gets one response when two tabs regenerate at once', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [first, second] = [await world.openPage(), await world.openPage()];
     await first.send('{worker} says: take the train.');
     await world.endsOn(first, second);
@@ -45,8 +43,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a chat on $name', (tested)
   });
 
   test('takes an edit during a response', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
     await page.send('Take [a]the train.');
     await world.reaches('a');

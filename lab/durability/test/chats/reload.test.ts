@@ -2,32 +2,22 @@ import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
 import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
+import { reloadDuringText } from './support/streamed-reload.ts';
 
 const browser = browserOfBlock();
 
 describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a reload on $name', (tested) => {
-  const store = storeOfBlock(tested);
+  const beginChat = ChatWorld.ofBlock(storeOfBlock(tested), browser);
 
   test('while text streams', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
-    await page.send('Take [a]the [b]train.');
-    await world.reaches('a');
-    if (world.hasDeltas) await page.showsText('Take ');
-    await page.reload();
-    if (world.hasDeltas) await page.showsText('Take ');
-    world.gates.open('a');
-    await world.reaches('b');
-    if (world.hasDeltas) await page.showsText('Take the ');
-    world.gates.open('b');
-    await world.endsOn(page);
+    await reloadDuringText(world, page);
     expect((await world.session()).state.finalResponse).toBe('Take the train.');
   });
 
   test('while the input of a tool streams', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
     await page.send('call work {"place":"Fl[a]åm"}\nIt is done.');
     await world.reaches('a');
@@ -41,8 +31,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a reload on $name', (teste
   });
 
   test('while a tool runs', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
     await page.send('call work {"gate":"w"}\nIt is done.');
     await world.reaches('w');
@@ -56,8 +45,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a reload on $name', (teste
   });
 
   test('while a call waits for approval', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const page = await world.openPage();
     await page.send('call pay {"euros":5}\nIt is paid.');
     await page.showsCall('pay', 'approval-requested');

@@ -7,15 +7,14 @@ import { ChatWorld } from './support/chat-world.ts';
 const browser = browserOfBlock();
 
 describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (tested) => {
-  const store = storeOfBlock(tested);
+  const beginChat = ChatWorld.ofBlock(storeOfBlock(tested), browser);
   const stops: number[] = [];
   afterAll(() => {
     if (EFFORT > 1) console.log(`${tested.name}: from the button to the other page ${stops.join(', ')} ms`);
   });
 
   test('the other tab stops the response', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [reading, other] = [await world.openPage(), await world.openPage()];
     await reading.send('Take [a]the train.');
     await world.reaches('a');
@@ -32,8 +31,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (teste
   });
 
   test('the other tab stops a tool', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [reading, other] = [await world.openPage(), await world.openPage()];
     await reading.send('call work {"gate":"w"}\nIt is done.');
     await world.reaches('w');
@@ -45,8 +43,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (teste
   });
 
   test('an idle tab shows the messages of the other one', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [writing, idle] = [await world.openPage(), await world.openPage()];
     await writing.send('Take [a]the train.');
     await world.reaches('a');
@@ -61,8 +58,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (teste
   });
 
   test('a message that is sent during a response shows in both', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [writing, other] = [await world.openPage(), await world.openPage()];
     await writing.send('call work {"gate":"w"}\nThe work is done.');
     await world.reaches('w');
@@ -76,8 +72,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (teste
   });
 
   test('an approval in one tab shows in the other', async () => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [deciding, other] = [await world.openPage(), await world.openPage()];
     await deciding.send('call pay {"gate":"p"}\nIt is paid.');
     await other.showsCall('pay', 'approval-requested');
@@ -94,8 +89,7 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('two tabs on $name', (teste
     ['approve twice', ['Approve', 'Approve']],
     ['approve and deny', ['Approve', 'Deny']],
   ] as const)('both tabs %s at once, and the first decision counts', async (_, [one, two]) => {
-    await using world = await ChatWorld.of(store, browser());
-    await world.startBoth();
+    await using world = await beginChat();
     const [first, second] = [await world.openPage(), await world.openPage()];
     await first.send('call pay {"euros":5}\nIt is over.');
     await first.showsCall('pay', 'approval-requested');

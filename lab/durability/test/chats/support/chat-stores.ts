@@ -16,6 +16,8 @@ export interface StartedProcess {
   readonly url: string;
   /** Kills it, and waits until it is gone. */
   readonly kill: () => Promise<void>;
+  /** Lets it live on after the test. */
+  readonly share: () => void;
 }
 
 /** Starts a process of a chat with these arguments. */
@@ -72,7 +74,7 @@ async function startProcess(started: WorkerProcess): Promise<StartedProcess> {
     started.kill();
     await started.ended;
   };
-  return { url, kill };
+  return { url, kill, share: () => started.share() };
 }
 
 /** A store in the memory of this process, with web servers and workers in this process too. */
@@ -90,7 +92,7 @@ function memoryStore(folder: string): { readonly store: Store; readonly start: S
     const options = { port: Number(name), limits: JSON.parse(limits) as ChatLimits, pages };
     const { url, stop } =
       command === 'worker' ? await workOnChats(parts, writer) : await serveChats({ ...parts, ...options });
-    return { url, kill: stop };
+    return { url, kill: stop, share: () => undefined };
   };
   return { store, start };
 }

@@ -9,13 +9,14 @@ import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
 import type { UIMessage } from 'ai';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { until } from 'test-servers';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
 import { ChatPage, json } from './chat-page.ts';
 import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
+const START_MILLISECONDS = 60_000;
 
 interface WorldParts {
   readonly store: Store;
@@ -25,30 +26,35 @@ interface WorldParts {
   readonly browser: Browser | undefined;
 }
 
+/** A chat in a world whose processes it shares with other chats. */
+interface SharedChat {
+  readonly chatId: string;
+  readonly port: number;
+  /** The entries of the journal about earlier chats. */
+  readonly earlier: number;
+}
+
 /** A store, the processes that serve and work on its chats, and pages in a browser. */
 export class ChatWorld implements AsyncDisposable {
   readonly store: Store;
   /** Reads and creates sessions. It has no agent: only processes work. */
   readonly runtime: SessionRuntime;
   readonly gates: Gates;
-  private readonly chats: ChatStore;
-  private readonly folder: string;
   private readonly journal: Journal;
-  private readonly start: StartProcess;
-  private readonly browser: Browser | undefined;
   private readonly processes: StartedProcess[] = [];
+  private readonly parts: WorldParts;
+  private readonly shared: SharedChat | undefined;
   private context: BrowserContext | undefined;
-  private port = 0;
+  private port: number;
 
-  private constructor({ store, chats, folder, start, browser }: WorldParts) {
-    this.store = store;
-    this.chats = chats;
-    this.folder = folder;
-    this.start = start;
-    this.browser = browser;
+  private constructor(parts: WorldParts, shared?: SharedChat) {
+    this.parts = parts;
+    this.shared = shared;
+    this.port = shared?.port ?? 0;
+    this.store = parts.store;
     this.runtime = new SessionRuntime({ store: this.store, agents: {} });
-    this.gates = new Gates(join(this.folder, 'gates'));
-    this.journal = new Journal(join(this.folder, 'journal'));
+    this.gates = new Gates(join(parts.folder, 'gates'));
+    this.journal = new Journal(join(parts.folder, 'journal'));
   }
 
   /** An empty store without processes. */
@@ -58,13 +64,45 @@ export class ChatWorld implements AsyncDisposable {
     return new ChatWorld({ store, chats, folder, start, browser });
   }
 
+  /**
+   * Returns the function that begins a chat in a world of this block of tests. All its chats have the same web process and
+   * the same worker, so a test neither kills nor replaces them.
+   */
+  static ofBlock(chats: ChatStore, browser: () => Browser): () => Promise<ChatWorld> {
+    let world: ChatWorld | undefined;
+    let count = 1;
+    beforeAll(async () => {
+      world = await ChatWorld.of(chats, browser());
+      const { web, worker } = await world.startBoth();
+      for (const { share } of [web, worker]) share();
+    }, START_MILLISECONDS);
+    afterAll(() => world?.[Symbol.asyncDispose]());
+    return async () => {
+      if (world === undefined) throw new Error('The world of the block has not started.');
+      return world.beginChat(`c${++count}`);
+    };
+  }
+
+  private beginChat(chatId: string): ChatWorld {
+    this.gates.reset();
+    return new ChatWorld(this.parts, { chatId, port: this.port, earlier: this.journal.read().length });
+  }
+
+  get chatId(): string {
+    return this.shared?.chatId ?? 'c1';
+  }
+
+  private get sessionId(): string {
+    return `ada/${this.chatId}`;
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
   /** True when pages show a response while the model writes it, and not only its saved steps. */
   get hasDeltas(): boolean {
-    return this.chats.hasDeltas;
+    return this.parts.chats.hasDeltas;
   }
 
   /** Starts a web process: the first one on a free port, a later one on the same port. */
@@ -88,9 +126,9 @@ export class ChatWorld implements AsyncDisposable {
 
   /** Opens a tab. All tabs of a world have one profile. */
   async openPage(path = '/'): Promise<ChatPage> {
-    this.context ??= await this.browser?.newContext();
+    this.context ??= await this.parts.browser?.newContext();
     if (this.context === undefined) throw new Error('This test has no browser.');
-    return ChatPage.open(this.context, `${this.url}${path}?chat=c1`);
+    return ChatPage.open(this.context, `${this.url}${path}?chat=${this.chatId}`);
   }
 
   async reaches(gate: string): Promise<void> {
@@ -99,17 +137,20 @@ export class ChatWorld implements AsyncDisposable {
 
   /** Returns the number of times that a tool ran. */
   callsOf(tool: string): number {
-    return this.journal.read().filter((entry) => entry.tool === tool).length;
+    return this.journal
+      .read()
+      .slice(this.shared?.earlier)
+      .filter((entry) => entry.tool === tool).length;
   }
 
   session(): Promise<AgentSession> {
-    return this.runtime.get(SESSION_ID);
+    return this.runtime.get(this.sessionId);
   }
 
   /** Waits until the run has ended and each page shows exactly the messages of the saved session. */
   async endsOn(...pages: readonly ChatPage[]): Promise<AgentSession> {
     await until('the run ends', async () => {
-      const session = await this.store.load(SESSION_ID);
+      const session = await this.store.load(this.sessionId);
       return session?.state.executionId !== undefined && !session.state.hasActiveExecution;
     });
     return this.equals(...pages);
@@ -126,13 +167,14 @@ export class ChatWorld implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.context?.close();
+    if (this.shared) return;
     for (const { kill } of this.processes) await kill();
     await this.store.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.parts.folder, { recursive: true, force: true });
   }
 
   private async started(...args: readonly string[]): Promise<StartedProcess> {
-    const process = await this.start(args);
+    const process = await this.parts.start(args);
     this.processes.push(process);
     return process;
   }
@@ -152,5 +194,5 @@ function comparable(messages: readonly UIMessage[]): unknown {
   return json(messages.map(({ metadata, ...rest }, index) => (index < last ? rest : { metadata, ...rest })));
 }
 
-/** The session of the chat `c1` of the owner `ada`. */
+/** The session of the chat `c1` of the owner `ada`, in a world of one chat. */
 export const SESSION_ID = 'ada/c1';
