@@ -83,7 +83,8 @@ export default {
     forbidden(
       'packages-by-name',
       'A package is imported by its name, not by a path into its folder.',
-      { path: '^(packages|lab|tools|apps(?:/examples(?=/chat-))?)/([^/]+)/' },
+      // The files of tools/config are no package: they have no dependencies to import by name.
+      { path: '^(packages|lab|tools|apps(?:/examples(?=/chat-))?)/([^/]+)/', pathNot: '^tools/config/' },
       {
         path: '^(?:packages|apps|lab|tools)/',
         pathNot: ['^$1/$2/', '^tools/config/'],
