@@ -17,7 +17,7 @@ export function midWrite(): void {
   saving.getStore()?.reachNow('mid-save');
 }
 
-/** What a watched store writes to, the faults of each session, and the claims of this process. */
+/** The journal of a watched store, the faults of each session, and the claims of this process. */
 interface Watch {
   readonly journal: Journal;
   readonly faultsOf: (sessionId: string) => Faults;
