@@ -19,4 +19,4 @@ export type { MemorySessionChannelOptions } from './channel/memory-session-chann
 export type { PartialResponse } from './channel/partial-response.ts';
 export { SessionWatcher } from './session/watch/session-watcher.ts';
 export type { SessionWatcherOptions, WatchOptions } from './session/watch/session-watcher.ts';
-export type { SessionView } from './session/watch/session-view.ts';
+export type { SessionView } from './session/watch/session-mirror.ts';

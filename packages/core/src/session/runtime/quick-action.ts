@@ -1,10 +1,10 @@
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { ActionContext, SessionAction } from '../actions/actions.ts';
+import type { SessionAction } from '../actions/actions.ts';
 import type { ClaimParts } from '../claim/held-session.ts';
 import { writeSession } from '../claim/session-writer.ts';
 import type { AgentSession } from '../session.ts';
-import { callHookAfterWrite, callSessionHook, requireSession, type SessionHooks } from '../session-events.ts';
+import { callHookAfterWrite, callSessionHook } from '../session-events.ts';
 import type { Agents } from '../work/agents.ts';
 
 type QuickParts = Pick<ClaimParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'channel'> & {
@@ -13,18 +13,18 @@ type QuickParts = Pick<ClaimParts, 'store' | 'hooks' | 'report' | 'clock' | 'cac
 
 /**
  * Executes a quick action on a loaded session, and saves the result. It takes no claim.
+ * @param act executes the action and its hook
  * @throws SessionBusyError while a worker holds a claim; SessionConflictError when another writer saved first.
  */
 export async function executeQuickAction(
   base: AgentSession,
-  action: SessionAction,
+  act: SessionAction,
   parts: QuickParts,
   signal: AbortSignal | undefined,
 ): Promise<AgentSession> {
   const { hooks, clock, agents, channel } = parts;
   const loaded = await callSessionHook(hooks, 'afterLoad', base);
-  const context = { run: refuse, save: refuse, loop: agents.loop, clock, signal };
-  const changed = await sessionAfter(action, loaded, context, hooks);
+  const changed = await act(loaded, { run: refuse, save: refuse, loop: agents.loop, clock, signal });
   if (changed === loaded) return loaded;
   const session = await callSessionHook(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
@@ -32,17 +32,6 @@ export async function executeQuickAction(
   if (channel) await publishSave(channel, saved);
   await callHookAfterWrite(parts, 'afterSave', saved);
   return saved;
-}
-
-/** Returns the session after an action and its hook. */
-export async function sessionAfter(
-  action: SessionAction,
-  session: AgentSession,
-  context: ActionContext,
-  hooks: SessionHooks,
-): Promise<AgentSession> {
-  const returned = requireSession(await action(session, context), session, 'An action');
-  return callSessionHook(hooks, 'afterAction', returned);
 }
 
 async function refuse(): Promise<never> {

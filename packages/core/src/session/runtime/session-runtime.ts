@@ -16,11 +16,11 @@ import {
   type RuntimeParts,
   type SessionRuntimeOptions,
 } from './runtime-options.ts';
-import { executeQuickAction, sessionAfter } from './quick-action.ts';
+import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import { SessionNotFoundError, type SessionBusyError } from '../session-errors.ts';
-import { callHookAfterWrite, callSessionHook } from '../session-events.ts';
+import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
 import type { SessionDirectory } from '../session-directory.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
@@ -187,8 +187,9 @@ export class SessionRuntime<Context = unknown> {
     const { signal, waitSeconds = 0 } = checkExecuteOptions(options);
     const waiting = { waitSeconds, signal, clock: this.parts.clock };
     if (action.isQuick) {
-      const act = async () => executeQuickAction(await this.load(sessionId), action, this.parts, signal);
-      return retryWhileBusy(act, waiting);
+      const act = this.actOf(action);
+      const once = async () => executeQuickAction(await this.load(sessionId), act, this.parts, signal);
+      return retryWhileBusy(once, waiting);
     }
     const task = this.taskOf(action, options);
     let held: HeldSession;
@@ -201,10 +202,19 @@ export class SessionRuntime<Context = unknown> {
     return (await new SessionWork(held, task, this.parts).do()).session;
   }
 
+  /** Returns the function that executes an action and its hook. */
+  private actOf(action: SessionAction): SessionAction {
+    const { hooks } = this.parts;
+    return async (session, context) => {
+      const returned = requireSession(await action(session, context), session, 'An action');
+      return callSessionHook(hooks, 'afterAction', returned);
+    };
+  }
+
   private taskOf(action: SessionAction, options: ExecuteOptions): SessionTask {
     const { signal, onEvent, runContext, steps } = options;
     return {
-      act: (session, context) => sessionAfter(action, session, context, this.parts.hooks),
+      act: this.actOf(action),
       workerId: this.newWorkerId(),
       suspects: 'accept',
       isStepsLater: steps === 'later',

@@ -8,7 +8,19 @@ import {
 import { PatchedState } from '../../channel/patched-state.ts';
 import type { AgentSession } from '../session.ts';
 import { SESSION_STATUSES } from '../session-info.ts';
-import type { SessionView } from './session-view.ts';
+
+/** A session as its worker has it now. Immutable: each change gives another view. */
+export interface SessionView {
+  /**
+   * The session. Its `state` is the live state, which can be newer than the store; its `revision` and `status` are those
+   * of the last save.
+   */
+  readonly session: AgentSession;
+  /** The response that the model writes now, as far as it has arrived. */
+  readonly partial: PartialResponse | undefined;
+  /** True when the store has everything that the view shows. */
+  readonly isSaved: boolean;
+}
 
 /** The series that the mirror reads, and the number of its next entry. */
 interface Position {

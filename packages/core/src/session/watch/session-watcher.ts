@@ -4,7 +4,7 @@ import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { OwnerOptions } from '../session-claim.ts';
 import { OWNER } from '../session-facts.ts';
 import type { SessionStore } from '../session-store.ts';
-import type { SessionView } from './session-view.ts';
+import type { SessionView } from './session-mirror.ts';
 import { SharedView } from './shared-view.ts';
 
 /** Options of `SessionWatcher`. */

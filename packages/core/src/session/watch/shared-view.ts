@@ -5,8 +5,7 @@ import { callAfter, pause, type Clock } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError, StoreClosedError } from '../session-errors.ts';
 import type { SessionStore } from '../session-store.ts';
-import { SessionMirror } from './session-mirror.ts';
-import type { SessionView } from './session-view.ts';
+import { SessionMirror, type SessionView } from './session-mirror.ts';
 
 interface ViewParts {
   readonly store: SessionStore;
