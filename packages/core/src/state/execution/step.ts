@@ -282,7 +282,7 @@ export class AgentStep {
     previous?: AgentStep,
   ): AgentStep {
     const read = new AgentStep(readStep(reader, members, refs, previous));
-    readInto(reader, members, STEP, read);
+    if (hasErrors(members)) readInto(reader, members, STEP, read);
     return freeze(read);
   }
 }
@@ -316,6 +316,10 @@ function hasApproval({ approval }: ToolExecution): boolean {
 /** Returns the executions that a person has approved. */
 function approvedExecutions(executions: readonly ToolExecution[]): readonly ToolExecution[] {
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
+}
+
+function hasErrors({ errors, inferenceFailures }: Members): boolean {
+  return errors !== undefined || inferenceFailures !== undefined;
 }
 
 const readStandaloneStep = readStandalone((reader, members, refs) =>

@@ -78,34 +78,39 @@ export function writeToolExecution(
   return document;
 }
 
+/** True for a document with only the id, the call, the times and the outcome, which most documents have. */
+export function isCommonDocument(
+  members: Members,
+  { startedAt, completedAt, outcome }: ToolExecutionFields,
+): boolean {
+  let count = 2;
+  if (startedAt !== undefined) count++;
+  if (completedAt !== undefined) count++;
+  if (outcome !== undefined) count++;
+  for (const _ in members) count--;
+  return count === 0;
+}
+
 /** Fails for members of a tool execution that exclude one another. */
 export function requireConsistent(
   reader: DocumentReader,
   members: Members,
   { call, startedAt, completedAt, outcome, answer, waitingInside, checkedArgs }: ToolExecutionFields,
 ): void {
-  const must = (isTrue: boolean, expected: string): void => {
-    if (!isTrue) reader.fail(expected, members);
-  };
-  must(
-    (outcome === undefined) === (completedAt === undefined),
-    'an outcome and completedAt together, or neither',
-  );
+  if ((outcome === undefined) !== (completedAt === undefined))
+    reader.fail('an outcome and completedAt together, or neither', members);
   if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
     reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
   if (completedAt !== undefined && completedAt < (startedAt ?? 0))
     reader.fail('completedAt at or after startedAt', completedAt);
   const isWaiting = waitingInside.length > 0;
-  must(
-    !isWaiting || (startedAt !== undefined && outcome === undefined),
-    'waitingInside only for a running call',
-  );
-  if (checkedArgs !== undefined)
-    must(!isEqualJson(checkedArgs, call.input), 'arguments that differ from those of the call');
+  if (isWaiting && (startedAt === undefined || outcome !== undefined))
+    reader.fail('waitingInside only for a running call', members);
+  if (checkedArgs !== undefined && isEqualJson(checkedArgs, call.input))
+    reader.fail('arguments that differ from those of the call', members);
   if (answer === undefined) return;
-  must(startedAt !== undefined && !isWaiting, 'answer only for a started call that waits for no event');
-  must(
-    (answer.outcome === undefined) === (outcome !== undefined),
-    'one outcome: of the answer, or of the call',
-  );
+  if (startedAt === undefined || isWaiting)
+    reader.fail('answer only for a started call that waits for no event', members);
+  if ((answer.outcome === undefined) !== (outcome !== undefined))
+    reader.fail('one outcome: of the answer, or of the call', members);
 }

@@ -1,6 +1,6 @@
 import { checkedCopy } from '../../arguments.ts';
 import { secondsBetween, toInstant, type Instant } from '../../clock.ts';
-import { DocumentReader, readInto, type Members } from '../../document.ts';
+import { DocumentReader, isInstant, readInto, type Members } from '../../document.ts';
 import { isEqualJson, isSameJson, toJsonValue, type JsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
 import { draft, freeze } from '../values/copy.ts';
@@ -24,6 +24,7 @@ import {
 } from './tool-outcome.ts';
 import { requireUsage, Usage } from '../inference/usage.ts';
 import {
+  isCommonDocument,
   requireConsistent,
   TOOL_EXECUTION,
   writeToolExecution,
@@ -360,9 +361,15 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
-    const id = reader.required(members, 'id', ToolExecutionId.read);
-    const read = new ToolExecution({ id, call, outcome });
-    readInto(reader, members, TOOL_EXECUTION, read);
+    const { id, startedAt, completedAt } = members;
+    const read = new ToolExecution({
+      id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
+      call,
+      startedAt: isInstant(startedAt) ? startedAt : undefined,
+      completedAt: isInstant(completedAt) ? completedAt : undefined,
+      outcome,
+    });
+    if (!isCommonDocument(members, read)) readInto(reader, members, TOOL_EXECUTION, read);
     requireConsistent(reader, members, read);
     return freeze(read);
   }
