@@ -1,7 +1,7 @@
 // Exports for authors of session stores, beside those of the root: the store contract, and the backend contract with
 // the functions for a new database
 export type { AgentSessionInit, SessionDescription, SessionRevision } from './session/session.ts';
-export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
+export { isUnreadableError, SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
   CreateOptions,
@@ -87,7 +87,7 @@ export type {
   UnreadableEntry,
 } from './session/store/backend/session-query.ts';
 export { contentParts, planSave, restoreSession } from './session/store/content/save-plan.ts';
-export { applySavePlan } from './session/store/content/session-content.ts';
+export { applySavePlan, readStored } from './session/store/content/session-content.ts';
 export type {
   ContentParts,
   ListChange,

@@ -1,5 +1,11 @@
-import { hasErrorCode, SessionTooLargeError, StateFormatError, type Instant } from '@holdfast/core';
-import { recordDueAt, readSessionRecord, recordName, type SessionRecord } from '@holdfast/core/store';
+import { SessionTooLargeError, StateFormatError, type Instant } from '@holdfast/core';
+import {
+  recordDueAt,
+  readSessionRecord,
+  readStored,
+  recordName,
+  type SessionRecord,
+} from '@holdfast/core/store';
 import type { Shards } from '../shards/shards.ts';
 import { itemBytes, MAX_ITEM_BYTES, type Item } from '../table/item.ts';
 import {
@@ -145,14 +151,7 @@ function isTextRecord(value: unknown): value is Readonly<Record<string, string>>
 }
 
 function readRecord(json: unknown, rev: string | undefined, what: string): SessionRecord {
-  let record: SessionRecord;
-  try {
-    record = readSessionRecord(json);
-  } catch (cause) {
-    if (!(cause instanceof StateFormatError)) throw cause;
-    const code = hasErrorCode(cause, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    throw new StateFormatError(what, 'a record that this release can read', cause.message, { code, cause });
-  }
+  const record = readStored(what, 'a record that this release can read', () => readSessionRecord(json));
   // Every write compares the stored revision with the name of the record. If they differed, every write would be
   // refused.
   const name = recordName(record);

@@ -19,16 +19,10 @@ export interface BlobCollectorInit {
 
 /** Deletes blobs that no session refers to and that their writers have not deleted. */
 export class BlobCollector {
-  private readonly table: Table;
-  private readonly loader: SessionLoader;
-  private readonly blobs: NotedBlobs;
-  private readonly index: IndexOptions;
+  private readonly init: BlobCollectorInit;
 
-  constructor({ table, loader, blobs, index }: BlobCollectorInit) {
-    this.table = table;
-    this.loader = loader;
-    this.blobs = blobs;
-    this.index = index;
+  constructor(init: BlobCollectorInit) {
+    this.init = init;
   }
 
   /**
@@ -36,7 +30,7 @@ export class BlobCollector {
    * `prune` does not examine them again.
    */
   async collect(pk: string, now: Instant): Promise<void> {
-    const unresolved = await this.loader.loadUnresolved(pk);
+    const unresolved = await this.init.loader.loadUnresolved(pk);
     if (unresolved === undefined) return;
     const { header, content, notes } = unresolved;
     const key = { pk, incarnation: header.record.incarnation };
@@ -44,11 +38,11 @@ export class BlobCollector {
     const old = notes.filter((note) => isOldNote(note, now));
     const unused = unusedBlobs(old, inUse, () => true);
     if (unused.length > 0 && !(await this.moveFence(header))) return;
-    await this.blobs.delete(key, unused, ticketsIn(old));
+    await this.init.blobs.delete(key, unused, ticketsIn(old));
     for (const { name, sweep } of old) {
       if (sweep === undefined || !inUse.has(name)) continue;
       const sk = blobNotePrefix(key.incarnation) + name;
-      await this.table.changeAttribute({ pk, sk }, 'sweep', sweep, undefined);
+      await this.init.table.changeAttribute({ pk, sk }, 'sweep', sweep, undefined);
     }
   }
 
@@ -65,7 +59,7 @@ export class BlobCollector {
       flips: nextFlips(header),
       record: { ...record, writes: record.writes + 1, token: fence },
     };
-    const item = await headerToItem(next, this.index);
-    return (await this.table.compareAndPut(item, recordName(record))).isDone;
+    const item = await headerToItem(next, this.init.index);
+    return (await this.init.table.compareAndPut(item, recordName(record))).isDone;
   }
 }

@@ -1,5 +1,5 @@
-import { hasErrorCode, type Instant } from '@holdfast/core';
-import { isExpired } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import { isExpired, isUnreadableError } from '@holdfast/core/store';
 import { incarnationOfBlobNote, isBlobNote } from '../blobs/blob-keys.ts';
 import { headerFromItem, incarnationOfHeader } from '../header/header-item.ts';
 import type { Header } from '../header/header.ts';
@@ -133,7 +133,7 @@ function incarnationOf(sk: string): string {
 /** Returns `false` for an unreadable item. The item stays, and the sweep continues with the next item. */
 async function falseIfUnreadable(sweep: Promise<boolean>): Promise<boolean> {
   return sweep.catch((error: unknown) => {
-    if (hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION')) return false;
+    if (isUnreadableError(error)) return false;
     throw error;
   });
 }

@@ -1,5 +1,5 @@
-import { hasErrorCode, StateFormatError } from '@holdfast/core';
-import { readSessionRecord, type SessionRecord } from '@holdfast/core/store';
+import { StateFormatError } from '@holdfast/core';
+import { readSessionRecord, readStored, type SessionRecord } from '@holdfast/core/store';
 import { escapeName } from '../layout/redis-keys.ts';
 import { decodeValue } from './value-codec.ts';
 
@@ -73,15 +73,6 @@ export function fieldText(bytes: Buffer | null | undefined, what: string): strin
 
 /** Calls a function, and adds the session id to an error that it throws. */
 export function addSessionToError<T>(sessionId: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    const where = `session ${JSON.stringify(sessionId)}`;
-    throw new StateFormatError(where, 'a session that this release can read', error.message, {
-      code,
-      cause: error,
-    });
-  }
+  const where = `session ${JSON.stringify(sessionId)}`;
+  return readStored(where, 'a session that this release can read', read);
 }

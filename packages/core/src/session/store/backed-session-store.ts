@@ -40,25 +40,12 @@ import { checkStoreOptions, MAX_INBOX_ITEMS, type StoreOptions } from './store-o
 import { inspectSession } from './inspect-session.ts';
 import { SessionHistory } from './session-history.ts';
 import {
+  check,
   checkClaim,
-  checkClaimOptions,
-  checkCreateOptions,
-  checkDeleteOptions,
-  checkDueSession,
-  checkFailedWork,
   checkedExpiry,
   checkedSaveOptions,
-  checkExecutionQuery,
-  checkEnqueueOptions,
-  checkItem,
-  checkOwnerOptions,
-  checkPruneOptions,
-  checkReleaseOptions,
-  checkRenewOptions,
-  checkRevisionQuery,
   checkSession,
   checkSessionId,
-  checkWorker,
   COUNT,
   requireSameIds,
 } from './backend/store-arguments.ts';
@@ -131,7 +118,7 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     checkSession(session);
     const { sessionId, version, owner } = session;
     if (version !== 0) throw invalidArgument(`A new session must have version 0, found ${version}.`);
-    const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
+    const expiry = checkedExpiry(check.create(options).expiry) ?? this.expiry;
     const incarnation = newId(this.clock);
     let before: SessionRecord | undefined; // read only after a failed attempt: the id is seldom taken
     return retryWhileOutdated(sessionId, async () => {
@@ -164,12 +151,12 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
-    const { opened, reader } = this;
+    const { reader } = this;
     const { acknowledge: refs = [], checkpoint, epoch, owner } = checked;
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // ignores a base that another store returned: this store may hold other content
-    const saved = await writeRecord(sessionId, { opened, reader, known, owner }, (record, now) => {
+    const saved = await writeRecord(reader, sessionId, { known, owner }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),
         base,
@@ -189,7 +176,7 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     checkSessionId(sessionId);
-    const request = checkClaimOptions(options);
+    const request = check.claim(options);
     const { reader, opened } = this;
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
@@ -213,11 +200,10 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = checkClaim(claim);
-    const { base, owner, after: seen = -1, ...change } = checkRenewOptions(options);
-    const { opened, reader } = this;
+    const { base, owner, after: seen = -1, ...change } = check.renew(options);
+    const { reader } = this;
     const known = reader.knownAs(sessionId, base);
-    const parts = { opened, reader, known, owner };
-    const { record, inbox } = await writeRecord(sessionId, parts, async (before, now) => {
+    const { record, inbox } = await writeRecord(reader, sessionId, { known, owner }, async (before, now) => {
       const renewed = renewedRecord(before, claim, change, now);
       const page = await reader.inbox(before, seen);
       const after = withItemsRead(renewed, page);
@@ -229,10 +215,10 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
 
   async release(claim: SessionClaim, options: ReleaseOptions = {}): Promise<boolean> {
     const { sessionId } = checkClaim(claim);
-    const { onlyIfIdle = false, base, owner, isSuspect } = checkReleaseOptions(options);
-    const { opened, reader } = this;
+    const { onlyIfIdle = false, base, owner, isSuspect } = check.release(options);
+    const { reader } = this;
     const known = reader.knownAs(sessionId, base);
-    const released = writeRecord(sessionId, { opened, reader, known, owner }, (record, now) => {
+    const released = writeRecord(reader, sessionId, { known, owner }, (record, now) => {
       const after = releasedRecord(record, claim, { isSuspect }, now);
       if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
       return { after, answer: true };
@@ -246,11 +232,11 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     options: EnqueueOptions = {},
   ): Promise<boolean> {
     checkSessionId(sessionId);
-    const { id: itemId, content } = checkItem(item);
-    const { owner, reserve } = checkEnqueueOptions(options);
+    const { id: itemId, content } = check.item(item);
+    const { owner, reserve } = check.enqueue(options);
     const json = toJsonValue(content);
-    const { opened, reader, maxInboxItems: maxItems } = this;
-    return writeRecord(sessionId, { opened, reader, owner }, async (record, now) => {
+    const { reader, maxInboxItems: maxItems } = this;
+    return writeRecord(this.reader, sessionId, { owner }, async (record, now) => {
       // Only a full inbox is asked before the write: else the write itself finds an item with this id.
       if (isInboxFull(record, maxItems) && (await reader.hasItem(record, itemId))) return { answer: false };
       const after = enqueuedRecord(record, itemId, { maxItems, reserve }, now);
@@ -263,13 +249,13 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   async removeItem(sessionId: string, itemId: string, options: OwnerOptions = {}): Promise<boolean> {
     checkSessionId(sessionId);
     checkArgument('The id of an item', itemId, mustBe.string);
-    const { owner } = checkOwnerOptions(options);
-    const { opened, reader } = this;
+    const { owner } = check.owner(options);
+    const { reader } = this;
     const found = await reader.recordOrThrow(sessionId, owner);
     const position = await reader.positionOf(found, itemId);
     if (position === undefined) return false;
     const acknowledge = [{ id: itemId, position }];
-    return writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
+    return writeRecord(this.reader, sessionId, { owner }, (record, now) => {
       const isSame = record.incarnation === found.incarnation; // else the position is that of another item
       const after = isSame ? withoutItem(record, position, now) : undefined;
       return after ? { after, change: { acknowledge }, answer: true } : { answer: false };
@@ -282,10 +268,9 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     options: OwnerOptions = {},
   ): Promise<WorkFailure | undefined> {
     checkSessionId(sessionId);
-    if (failed !== undefined) checkFailedWork(failed);
-    const { owner } = checkOwnerOptions(options);
-    const { opened, reader } = this;
-    const recorded = writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
+    if (failed !== undefined) check.failedWork(failed);
+    const { owner } = check.owner(options);
+    const recorded = writeRecord(this.reader, sessionId, { owner }, (record, now) => {
       const after = failedRecord(record, failed, now);
       return { after, answer: after.failure };
     });
@@ -294,22 +279,22 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
 
   async exists(sessionId: string, options: OwnerOptions = {}): Promise<boolean> {
     checkSessionId(sessionId);
-    return (await this.reader.record(sessionId, checkOwnerOptions(options).owner)) !== undefined;
+    return (await this.reader.record(sessionId, check.owner(options).owner)) !== undefined;
   }
 
   async inspect(sessionId: string, options: OwnerOptions = {}): Promise<SessionInspection> {
     checkSessionId(sessionId);
-    return inspectSession(this.reader, sessionId, checkOwnerOptions(options).owner);
+    return inspectSession(this.reader, sessionId, check.owner(options).owner);
   }
 
   async executions(sessionId: string, query: ExecutionQuery = {}): Promise<ExecutionPage> {
     checkSessionId(sessionId);
-    return this.history.executions(sessionId, checkExecutionQuery(query));
+    return this.history.executions(sessionId, check.executions(query));
   }
 
   async revisions(sessionId: string, query: RevisionQuery = {}): Promise<RevisionPage> {
     checkSessionId(sessionId);
-    return this.history.revisions(sessionId, checkRevisionQuery(query));
+    return this.history.revisions(sessionId, check.revisions(query));
   }
 
   async loadRevision(
@@ -319,12 +304,12 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   ): Promise<AgentSession | undefined> {
     checkSessionId(sessionId);
     checkArgument('The version of a revision', version, COUNT);
-    return this.history.loadRevision(sessionId, version, checkOwnerOptions(options));
+    return this.history.loadRevision(sessionId, version, check.owner(options));
   }
 
   async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {
     checkSessionId(sessionId);
-    const { revision, owner } = checkDeleteOptions(options);
+    const { revision, owner } = check.delete(options);
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId, owner).catch((error: unknown): typeof UNREADABLE => {
         if (revision || !this.backend.discard || !isUnreadableError(error)) throw error;
@@ -350,10 +335,9 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   }
 
   async takeDue(session: DueSession, seconds: number): Promise<boolean> {
-    const { sessionId, dueAt } = checkDueSession(session);
+    const { sessionId, dueAt } = check.dueSession(session);
     checkArgument('seconds', seconds, mustBe.seconds);
-    const { opened, reader } = this;
-    const taken = writeRecord(sessionId, { opened, reader }, (record, now) => {
+    const taken = writeRecord(this.reader, sessionId, {}, (record, now) => {
       const after = takenRecord(record, dueAt, seconds, now);
       return after ? { after, answer: true } : { answer: false };
     });
@@ -361,7 +345,7 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   }
 
   async announce(worker: AnnouncedWorker, seconds: number): Promise<void> {
-    const { workerName, since, sessionIds } = checkWorker(worker);
+    const { workerName, since, sessionIds } = check.worker(worker);
     checkArgument('seconds', seconds, mustBe.number(0, MAX_SECONDS));
     const seenAt = await this.opened.now();
     const announced = { workerName, since, sessionIds: sessionIds.slice(0, MAX_ANNOUNCED), seenAt };
@@ -374,7 +358,7 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   }
 
   async prune(options: { readonly limit?: number | undefined } = {}): Promise<number> {
-    const { limit = 1_000 } = checkPruneOptions(options);
+    const { limit = 1_000 } = check.prune(options);
     return this.backend.prune(await this.opened.now(), limit);
   }
 

@@ -93,41 +93,27 @@ export class MemoryBackend implements SessionBackend {
     return this.entries.get(sessionId);
   }
 
-  async readInbox(
-    sessionId: string,
-    incarnation: string,
-    { from, to, limit }: ItemRange,
-  ): Promise<readonly StoredItem[]> {
-    const entry = this.entries.get(sessionId);
-    const found: StoredItem[] = [];
-    if (entry?.record.incarnation !== incarnation) return found;
-    for (let position = from; position < to && found.length < limit; position++) {
-      const item = entry.inbox.get(position);
-      if (item) found.push(item);
-    }
-    return found;
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+    const inbox = this.entryOf(sessionId, incarnation)?.inbox;
+    return inbox ? itemsIn(range, (position) => inbox.get(position)) : [];
   }
 
   async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
-    const entry = this.entries.get(sessionId);
-    return entry?.record.incarnation === incarnation ? entry.inbox.positionOf(itemId) : undefined;
+    return this.entryOf(sessionId, incarnation)?.inbox.positionOf(itemId);
   }
 
   async readArchive(
     sessionId: string,
     incarnation: string,
     archive: string,
-    { from, to, limit }: ItemRange,
+    range: ItemRange,
   ): Promise<readonly StoredItem[]> {
-    const entry = this.entries.get(sessionId);
-    const found: StoredItem[] = [];
-    if (entry?.record.incarnation !== incarnation) return found;
-    const texts = entry.archives.get(archive);
-    for (let position = from; position < to && found.length < limit; position++) {
-      const json = texts?.get(position);
-      if (json !== undefined) found.push({ position, json });
-    }
-    return found;
+    const texts = this.entryOf(sessionId, incarnation)?.archives.get(archive);
+    if (texts === undefined) return [];
+    return itemsIn(range, (position) => {
+      const json = texts.get(position);
+      return json === undefined ? undefined : { position, json };
+    });
   }
 
   async compareAndSet(
@@ -187,9 +173,27 @@ export class MemoryBackend implements SessionBackend {
 
   async close(): Promise<void> {}
 
+  private entryOf(sessionId: string, incarnation: string): MemoryEntry | undefined {
+    const entry = this.entries.get(sessionId);
+    return entry?.record.incarnation === incarnation ? entry : undefined;
+  }
+
   private living(now: Instant): SessionRecord[] {
     return [...this.entries.values()].map(({ record }) => record).filter((record) => !isExpired(record, now));
   }
+}
+
+/** Returns the items that exist in a range. */
+function itemsIn(
+  { from, to, limit }: ItemRange,
+  get: (position: number) => StoredItem | undefined,
+): readonly StoredItem[] {
+  const found: StoredItem[] = [];
+  for (let position = from; position < to && found.length < limit; position++) {
+    const item = get(position);
+    if (item) found.push(item);
+  }
+  return found;
 }
 
 function changeArchive(

@@ -3,11 +3,10 @@ import type { DuePage, DueQuery } from '../session-directory.ts';
 import type { SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
 import type { OpenBackend } from './backend/open-backend.ts';
 import {
-  dueCursor,
+  cursorOf,
   isUnreadableEntry,
   resolveDueQuery,
   resolveSessionQuery,
-  sessionCursor,
   type UnreadableEntry,
 } from './backend/session-query.ts';
 
@@ -23,21 +22,21 @@ export async function sessionPage(
   const { order, limit, parentId } = resolved;
   if (parentId !== undefined && !SessionId.is(parentId)) return NO_SESSIONS;
   const found = await backend.list(resolved, await opened.now());
-  return pageOf(found, limit, (last) => sessionCursor(last, order));
+  return pageOf(found, limit, (last) => cursorOf(last, order));
 }
 
 /** Returns a page of the due sessions. @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export async function duePage(opened: OpenBackend, query: DueQuery | undefined): Promise<DuePage> {
   const now = await opened.now();
   const resolved = resolveDueQuery(query, now);
-  return pageOf(await opened.backend.due(resolved, now), resolved.limit, dueCursor);
+  return pageOf(await opened.backend.due(resolved, now), resolved.limit, (last) => cursorOf(last, 'dueAt'));
 }
 
 /** Returns a page of the entries that a backend found, of which it returned one more than the limit if others follow. */
 function pageOf<T extends object>(
   found: readonly (T | UnreadableEntry)[],
   limit: number,
-  cursorOf: (last: T | UnreadableEntry) => string,
+  cursorAt: (last: T | UnreadableEntry) => string,
 ): {
   readonly sessions: readonly T[];
   readonly unreadable: readonly UnreadableSession[];
@@ -48,6 +47,6 @@ function pageOf<T extends object>(
   return {
     sessions: entries.filter((entry): entry is T => !isUnreadableEntry(entry)),
     unreadable: entries.filter(isUnreadableEntry).map(({ sessionId, error }) => ({ sessionId, error })),
-    cursor: last && found.length > limit ? cursorOf(last) : undefined,
+    cursor: last && found.length > limit ? cursorAt(last) : undefined,
   };
 }

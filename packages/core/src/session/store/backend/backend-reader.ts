@@ -1,9 +1,9 @@
-import { hasErrorCode, StateFormatError } from '../../../errors.ts';
 import { SessionId } from '../../../state/values/ids.ts';
 import { isItemWaiting, waitingPositions } from '../record/inbox-cursor.ts';
 import { INBOX_PAGE, isReadable, isUnreadable, readItem } from '../record/inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from '../content/save-plan.ts';
+import { readStored } from '../content/session-content.ts';
 import type { AgentSession } from '../../session.ts';
 import type { ReadSession, SessionBackend, StoredSession } from './session-backend.ts';
 import { isUnreadableError, SessionNotFoundError } from '../../session-errors.ts';
@@ -15,7 +15,7 @@ import {
   type SessionRecord,
 } from '../record/session-record.ts';
 import type { InboxItemRef, InboxPage, LoadOptions } from '../../session-claim.ts';
-import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
+import { check, checkSessionId } from './store-arguments.ts';
 
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
 const NO_IDS: ReadonlyMap<number, string> = new Map();
@@ -28,7 +28,7 @@ interface RecordedSession {
 
 /** Reads sessions from a backend. An expired session behaves as if it did not exist. */
 export class BackendReader {
-  private readonly opened: OpenBackend;
+  readonly opened: OpenBackend;
   /** The record with which the store returned a session: the next write need not read it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();
   /**
@@ -43,9 +43,11 @@ export class BackendReader {
 
   /** Returns the record of a session; `undefined` when it is the session of another owner than the one given. */
   async record(sessionId: string, owner?: string): Promise<SessionRecord | undefined> {
-    const record = await this.find(sessionId, owner, (backend) => backend.readRecord(sessionId));
-    if (record === undefined || !isOwnedBy(record, owner)) return undefined;
-    return isExpired(record, await this.opened.now()) ? undefined : record;
+    const found = await this.find(sessionId, owner, async (backend) => {
+      const record = await backend.readRecord(sessionId);
+      return record && { record };
+    });
+    return found?.record;
   }
 
   /** @throws SessionNotFoundError */
@@ -62,10 +64,8 @@ export class BackendReader {
   }
 
   /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
-  async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
-    const stored = await this.find(sessionId, owner, (backend) => readOwned(backend, sessionId, owner));
-    if (stored === undefined || !isOwnedBy(stored.record, owner)) return undefined;
-    return isExpired(stored.record, await this.opened.now()) ? undefined : stored;
+  stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
+    return this.find(sessionId, owner, (backend) => readOwned(backend, sessionId, owner));
   }
 
   /**
@@ -75,7 +75,7 @@ export class BackendReader {
    */
   async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
     checkSessionId(sessionId);
-    return (await this.read(sessionId, checkLoadOptions(options)))?.session;
+    return (await this.read(sessionId, check.load(options)))?.session;
   }
 
   /**
@@ -88,58 +88,45 @@ export class BackendReader {
     isUsable?: (record: SessionRecord) => boolean,
   ): Promise<RecordedSession | undefined> {
     const known = this.knownAs(sessionId, base);
-    if (base === undefined || known === undefined) return this.readWithoutBase(sessionId, owner, isUsable);
-    const isKnown = (record: SessionRecord): boolean => hasSameContent(known, record);
-    const found = await this.storedIf(
-      sessionId,
-      owner,
-      (record) => !isKnown(record) && (isUsable?.(record) ?? true),
-    );
+    const isKnown = (record: SessionRecord): boolean => known !== undefined && hasSameContent(known, record);
+    const needsContent = (record: SessionRecord): boolean => !isKnown(record) && (isUsable?.(record) ?? true);
+    const found: ReadSession | undefined =
+      known || isUsable
+        ? await this.storedIf(sessionId, owner, needsContent)
+        : await this.stored(sessionId, owner);
     if (found === undefined) return undefined;
     const { record, content } = found;
     if (content) return { record, session: this.session({ record, content }) };
-    return { record, session: isKnown(record) ? this.remember(base, record) : undefined };
+    return { record, session: base && isKnown(record) ? this.remember(base, record) : undefined };
   }
 
-  private async readWithoutBase(
-    sessionId: string,
-    owner: string | undefined,
-    isUsable?: (record: SessionRecord) => boolean,
-  ): Promise<RecordedSession | undefined> {
-    const found = isUsable
-      ? await this.storedIf(sessionId, owner, isUsable)
-      : await this.stored(sessionId, owner);
-    if (found === undefined) return undefined;
-    const { record, content } = found;
-    return { record, session: content && this.session({ record, content }) };
-  }
-
-  private async storedIf(
+  private storedIf(
     sessionId: string,
     owner: string | undefined,
     needsContent: (record: SessionRecord) => boolean,
   ): Promise<ReadSession | undefined> {
     const needs = (record: SessionRecord): boolean => isOwnedBy(record, owner) && needsContent(record);
-    const found = await this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
-    if (found === undefined || !isOwnedBy(found.record, owner)) return undefined;
-    return isExpired(found.record, await this.opened.now()) ? undefined : found;
+    return this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
   }
 
-  /** Reads a session. An unreadable session of another owner than the one given does not exist. */
-  private async find<T>(
+  /** Reads a session. One of another owner than the one given does not exist, even if it is unreadable. */
+  private async find<T extends Pick<StoredSession, 'record'>>(
     sessionId: string,
     owner: string | undefined,
     read: (backend: SessionBackend) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const { backend } = this.opened;
     if (!SessionId.is(sessionId)) return undefined;
+    let found: T | undefined;
     try {
-      return await read(backend);
+      found = await read(backend);
     } catch (error) {
       const isHidden = owner !== undefined && isUnreadableError(error);
       if (isHidden && (await backend.isOwnedBy?.(sessionId, owner)) !== true) return undefined;
       throw error;
     }
+    if (found === undefined || !isOwnedBy(found.record, owner)) return undefined;
+    return isExpired(found.record, await this.opened.now()) ? undefined : found;
   }
 
   private async readSessionIf(
@@ -259,10 +246,11 @@ export class BackendReader {
 
   private session({ content, record }: StoredSession): AgentSession {
     const { info, incarnation } = record;
-    return withSessionName(info.sessionId, () => {
-      const session = restoreSession(content, info, incarnation);
-      return this.remember(session, record);
-    });
+    const where = `session ${JSON.stringify(info.sessionId)}`;
+    const session = readStored(where, 'parts that this release can read', () =>
+      restoreSession(content, info, incarnation),
+    );
+    return this.remember(session, record);
   }
 }
 
@@ -275,17 +263,4 @@ async function readOwned(
   if (owner === undefined || !backend.readSessionIf) return backend.readSession(sessionId);
   const found = await backend.readSessionIf(sessionId, (record) => isOwnedBy(record, owner));
   return found?.content && { record: found.record, content: found.content };
-}
-
-/** Adds the session id to the error of an unreadable part. */
-function withSessionName<T>(sessionId: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof StateFormatError)) throw error;
-    const where = `session ${JSON.stringify(sessionId)}`;
-    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    const expected = 'parts that this release can read';
-    throw new StateFormatError(where, expected, error.message, { code, cause: error });
-  }
 }

@@ -52,8 +52,8 @@ export function revisionChange(
   const { version } = next;
   const first = before?.firstRevision;
   if (keptRevisions === 0) {
-    const archive = first === undefined ? undefined : removal(first, version);
-    return { archive, firstRevision: undefined };
+    const remove = first === undefined ? undefined : { from: first, to: version };
+    return { archive: remove && { archive: REVISIONS, put: [], remove }, firstRevision: undefined };
   }
   const workerId = epoch === undefined ? undefined : before?.lease?.workerId;
   const shown = { info: next.info, checkpoint, workerId, writtenLength: lengthOf(plan) };
@@ -69,10 +69,6 @@ export function revisionChange(
 
 function fitsIn(maxBytes: number, json: string): boolean {
   return json.length * 3 <= maxBytes || bytesOf(json) <= maxBytes; // a UTF-16 unit takes at most 3 bytes
-}
-
-function removal(from: number, to: number): ArchiveChange {
-  return { archive: REVISIONS, put: [], remove: { from, to } };
 }
 
 function lengthOf({ head, values, lists }: SavePlan): number {

@@ -78,8 +78,7 @@ const checkDueQuery = optionsCheck<DueQuery>('due', {
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
   const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = checkQuery(query);
-  const after = cursor === undefined ? undefined : openCursor(cursor, order);
-  return { ...query, order, limit, after };
+  return { ...query, order, limit, after: openCursor(cursor, order) };
 }
 
 /**
@@ -91,7 +90,7 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
   return {
     at: Math.floor(at - dueForSeconds * 1_000),
     limit,
-    after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
+    after: openCursor(cursor, 'dueAt'),
   };
 }
 
@@ -110,16 +109,27 @@ export function isUnreadableEntry(entry: object): entry is UnreadableEntry {
   return 'error' in entry;
 }
 
+/** An entry of sessions that are ordered by an instant. */
+type Entry<Order extends string> =
+  | UnreadableEntry
+  | ({ readonly sessionId: string } & Readonly<Record<Order, Instant>>);
+
+function instantOf<Order extends string>(entry: Entry<Order>, order: Order): Instant {
+  return isUnreadableEntry(entry) ? entry.at : entry[order];
+}
+
+/** Returns the cursor of a page that ended with this entry. */
+export function cursorOf<Order extends string>(entry: Entry<Order>, order: Order): string {
+  return JSON.stringify([order, instantOf(entry, order), entry.sessionId]);
+}
+
 /** Compares due sessions: longest due first, then by id, by code point. For stores. */
 export function compareDueSessions(
   left: DueSession | UnreadableEntry,
   right: DueSession | UnreadableEntry,
 ): number {
-  return dueInstant(left) - dueInstant(right) || compareSessionIds(left.sessionId, right.sessionId);
-}
-
-function dueInstant(entry: DueSession | UnreadableEntry): Instant {
-  return isUnreadableEntry(entry) ? entry.at : entry.dueAt;
+  const difference = instantOf(left, 'dueAt') - instantOf(right, 'dueAt');
+  return difference || compareSessionIds(left.sessionId, right.sessionId);
 }
 
 /** True when the session is due at `at` and comes after the end of the previous page. For stores. */
@@ -129,12 +139,7 @@ export function matchesDueQuery(
 ): boolean {
   const isBehind =
     after === undefined || compareDueSessions({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
-  return isBehind && dueInstant(session) <= at;
-}
-
-/** Returns the cursor of a page of due sessions that ended with this session. For stores. */
-export function dueCursor(session: DueSession | UnreadableEntry): string {
-  return JSON.stringify(['dueAt', dueInstant(session), session.sessionId]);
+  return isBehind && instantOf(session, 'dueAt') <= at;
 }
 
 /** Returns a comparison of listed sessions: newest first, then by id, by code point. For stores. */
@@ -142,12 +147,7 @@ export function compareListedSessions(
   order: SessionOrder,
 ): (left: ListedSession | UnreadableEntry, right: ListedSession | UnreadableEntry) => number {
   return (left, right) =>
-    listInstant(right, order) - listInstant(left, order) ||
-    compareSessionIds(left.sessionId, right.sessionId);
-}
-
-function listInstant(entry: ListedSession | UnreadableEntry, order: SessionOrder): Instant {
-  return isUnreadableEntry(entry) ? entry.at : entry[order];
+    instantOf(right, order) - instantOf(left, order) || compareSessionIds(left.sessionId, right.sessionId);
 }
 
 /** True when the session comes after the end of the previous page. For stores. */
@@ -155,7 +155,7 @@ export function isAfterCursor(
   entry: ListedSession | UnreadableEntry,
   { order, after }: Pick<ResolvedSessionQuery, 'order' | 'after'>,
 ): boolean {
-  const at = listInstant(entry, order);
+  const at = instantOf(entry, order);
   if (after === undefined || at < after.at) return true;
   return at === after.at && compareSessionIds(entry.sessionId, after.sessionId) > 0;
 }
@@ -178,12 +178,8 @@ function codePointRank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
 }
 
-/** Returns the cursor of a page that ended with this session. For stores. */
-export function sessionCursor(entry: ListedSession | UnreadableEntry, order: SessionOrder): string {
-  return JSON.stringify([order, listInstant(entry, order), entry.sessionId]);
-}
-
-function openCursor(cursor: string, order: string): CursorPosition {
+function openCursor(cursor: string | undefined, order: string): CursorPosition | undefined {
+  if (cursor === undefined) return undefined;
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
     throw invalidCursor(cursor);

@@ -105,137 +105,120 @@ export function checkClaim(claim: SessionClaim): SessionClaim {
 const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
 const LEASE = 'pass seconds, as in leaseSeconds: 30';
 
-export const checkCreateOptions = optionsCheck<CreateOptions>(
-  'store.create',
-  { expiry: mustBe.anything }, // see checkedExpiry
-  { ttl: EXPIRY, expiresIn: EXPIRY },
-);
-
-export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: SESSION, owner: OWNER });
-
-export const checkOwnerOptions = optionsCheck<OwnerOptions>('the store', { owner: OWNER });
-
 const PAGE = { limit: PAGE_LIMIT, cursor: mustBe.string };
 export const checkPageQuery = optionsCheck<PageQuery>('executions', PAGE);
 
-export const checkExecutionQuery = optionsCheck<ExecutionQuery>('store.executions', {
-  base: SESSION,
-  owner: OWNER,
-  ...PAGE,
-});
-
-export const checkRevisionQuery = optionsCheck<RevisionQuery>('store.revisions', { owner: OWNER, ...PAGE });
-
-export const checkWorker = optionsCheck<AnnouncedWorker>('store.announce', {
-  workerName: mustBe.required(NAME),
-  since: mustBe.required(mustBe.instant),
-  sessionIds: mustBe.required(mustBe.listOf('ids of sessions', (value) => SessionId.is(value))),
-});
-
-const checkSaveNames = optionsCheck<SaveOptions>(
-  'store.save',
-  {
+/** The checks of the options and arguments of a store, each by what it checks. */
+export const check = Object.freeze({
+  create: optionsCheck<CreateOptions>(
+    'store.create',
+    { expiry: mustBe.anything }, // see checkedExpiry
+    { ttl: EXPIRY, expiresIn: EXPIRY },
+  ),
+  load: optionsCheck<LoadOptions>('store.load', { base: SESSION, owner: OWNER }),
+  owner: optionsCheck<OwnerOptions>('the store', { owner: OWNER }),
+  executions: optionsCheck<ExecutionQuery>('store.executions', {
     base: SESSION,
     owner: OWNER,
-    operationId: mustBe.string,
-    epoch: mustBe.wholeNumber(0),
-    acknowledge: ACKNOWLEDGED,
-    checkpoint: mustBe.string,
-    expiry: mustBe.anything, // see checkedExpiry
-  },
-  {
-    ttl: EXPIRY,
-    expiresIn: EXPIRY,
-    claim: 'pass its epoch, as in epoch: claim.epoch',
-    id: 'use "operationId"',
-    idempotencyKey: 'use "operationId"',
-  },
-);
-
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
-export function checkedSaveOptions(options: SaveOptions): SaveOptions {
-  const { expiry } = checkSaveNames(options);
-  return { ...options, expiry: expiry === null ? null : checkedExpiry(expiry) };
-}
-
-export const checkClaimOptions = optionsCheck<ClaimOptions>(
-  'store.claim',
-  {
-    workerId: mustBe.required(NAME),
-    leaseSeconds: mustBe.required(mustBe.seconds),
-    base: SESSION,
-    owner: OWNER,
-    ifSuspect: mustBe.oneOf(['accept', 'alone', 'refuse']),
-  },
-  { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
-);
-
-/** Accepts the options of a claim too, so a caller can pass them unchanged to renewals. */
-export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId?: string | undefined }>(
-  'store.renew',
-  {
-    leaseSeconds: mustBe.required(mustBe.seconds),
-    base: SESSION,
-    owner: OWNER,
-    after: POSITION,
-    isShared: mustBe.boolean,
+    ...PAGE,
+  }),
+  revisions: optionsCheck<RevisionQuery>('store.revisions', { owner: OWNER, ...PAGE }),
+  worker: optionsCheck<AnnouncedWorker>('store.announce', {
+    workerName: mustBe.required(NAME),
+    since: mustBe.required(mustBe.instant),
+    sessionIds: mustBe.required(mustBe.listOf('ids of sessions', (value) => SessionId.is(value))),
+  }),
+  claim: optionsCheck<ClaimOptions>(
+    'store.claim',
+    {
+      workerId: mustBe.required(NAME),
+      leaseSeconds: mustBe.required(mustBe.seconds),
+      base: SESSION,
+      owner: OWNER,
+      ifSuspect: mustBe.oneOf(['accept', 'alone', 'refuse']),
+    },
+    { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
+  ),
+  /** Accepts the options of a claim too, so a caller can pass them unchanged to renewals. */
+  renew: optionsCheck<RenewOptions & { readonly workerId?: string | undefined }>(
+    'store.renew',
+    {
+      leaseSeconds: mustBe.required(mustBe.seconds),
+      base: SESSION,
+      owner: OWNER,
+      after: POSITION,
+      isShared: mustBe.boolean,
+      isSuspect: mustBe.boolean,
+      workerId: { ...NAME, isInternal: true },
+    },
+    { ttl: LEASE, lease: LEASE },
+  ),
+  release: optionsCheck<ReleaseOptions>('store.release', {
+    onlyIfIdle: mustBe.boolean,
     isSuspect: mustBe.boolean,
-    workerId: { ...NAME, isInternal: true },
-  },
-  { ttl: LEASE, lease: LEASE },
-);
-
-export const checkReleaseOptions = optionsCheck<ReleaseOptions>('store.release', {
-  onlyIfIdle: mustBe.boolean,
-  isSuspect: mustBe.boolean,
-  base: SESSION,
-  owner: OWNER,
-});
-
-export const checkDeleteOptions = optionsCheck<DeleteOptions>(
-  'store.delete',
-  { revision: REVISION, owner: OWNER },
-  { version: 'pass the revision, as in revision: session.revision' },
-);
-
-export const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
-  limit: COUNT,
-});
-
-export const checkDueSession = optionsCheck<DueSession>('store.takeDue', {
-  sessionId: mustBe.required(mustBe.string),
-  dueAt: mustBe.required(mustBe.instant),
-});
-
-export const checkFailedWork = optionsCheck<FailedWork>('store.recordFailure', {
-  error: mustBe.required(mustBe.object), // see toErrorRecord
-  delaysSeconds: mustBe.required(
-    mustBe.listOf('numbers of seconds above 0, as in delaysSeconds: [10, 60]', mustBe.seconds.accepts),
+    base: SESSION,
+    owner: OWNER,
+  }),
+  delete: optionsCheck<DeleteOptions>(
+    'store.delete',
+    { revision: REVISION, owner: OWNER },
+    { version: 'pass the revision, as in revision: session.revision' },
+  ),
+  prune: optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
+    limit: COUNT,
+  }),
+  dueSession: optionsCheck<DueSession>('store.takeDue', {
+    sessionId: mustBe.required(mustBe.string),
+    dueAt: mustBe.required(mustBe.instant),
+  }),
+  failedWork: optionsCheck<FailedWork>('store.recordFailure', {
+    error: mustBe.required(mustBe.object), // see toErrorRecord
+    delaysSeconds: mustBe.required(
+      mustBe.listOf('numbers of seconds above 0, as in delaysSeconds: [10, 60]', mustBe.seconds.accepts),
+    ),
+  }),
+  enqueue: optionsCheck<EnqueueOptions>('store.enqueue', {
+    owner: OWNER,
+    reserve: {
+      expected: 'a text of 1 to 200 characters',
+      accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= 200,
+      type: 'string',
+    },
+  }),
+  item: optionsCheck<Pick<InboxItem, 'id' | 'content'>>(
+    'store.enqueue',
+    { id: mustBe.required(NAME), content: mustBe.anything }, // see toJsonValue
+    {
+      type: 'pass it in the content, as in content: { type: "message", content: "Hello" }',
+      position: 'omit it; the store sets it',
+      enqueuedAt: 'omit it; the store sets it',
+    },
+  ),
+  save: optionsCheck<SaveOptions>(
+    'store.save',
+    {
+      base: SESSION,
+      owner: OWNER,
+      operationId: mustBe.string,
+      epoch: mustBe.wholeNumber(0),
+      acknowledge: ACKNOWLEDGED,
+      checkpoint: mustBe.string,
+      expiry: mustBe.anything, // see checkedExpiry
+    },
+    {
+      ttl: EXPIRY,
+      expiresIn: EXPIRY,
+      claim: 'pass its epoch, as in epoch: claim.epoch',
+      id: 'use "operationId"',
+      idempotencyKey: 'use "operationId"',
+    },
   ),
 });
 
-export const checkEnqueueOptions = optionsCheck<EnqueueOptions>('store.enqueue', {
-  owner: OWNER,
-  reserve: {
-    expected: 'a text of 1 to 200 characters',
-    accepts: (value) => typeof value === 'string' && value.length > 0 && value.length <= 200,
-    type: 'string',
-  },
-});
-
-const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(
-  'store.enqueue',
-  { id: mustBe.required(NAME), content: mustBe.anything }, // see toJsonValue
-  {
-    type: 'pass it in the content, as in content: { type: "message", content: "Hello" }',
-    position: 'omit it; the store sets it',
-    enqueuedAt: 'omit it; the store sets it',
-  },
-);
-
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` */
-export function checkItem(item: Pick<InboxItem, 'id' | 'content'>): Pick<InboxItem, 'id' | 'content'> {
-  return checkItemNames(item);
+export function checkedSaveOptions(options: SaveOptions): SaveOptions {
+  const { expiry } = check.save(options);
+  return { ...options, expiry: expiry === null ? null : checkedExpiry(expiry) };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { hasErrorCode } from '../../../errors.ts';
 import type { Instant } from '../../../clock.ts';
-import type { OpenBackend } from './open-backend.ts';
 import type { RecordChange } from './session-backend.ts';
 import { StoreThrottledError } from '../../session-errors.ts';
 import type { BackendReader } from './backend-reader.ts';
@@ -15,9 +14,7 @@ interface PlannedWrite<T> {
   readonly ifDuplicate?: T;
 }
 
-interface WriteContext {
-  readonly opened: OpenBackend;
-  readonly reader: BackendReader;
+interface WriteOptions {
   /**
    * The record as last known, which may be out of date. Before the store refuses a write because of it, or writes nothing,
    * the store reads the current record.
@@ -29,10 +26,12 @@ interface WriteContext {
 
 /** Decides on a record and writes, and repeats both while other writers are faster. */
 export async function writeRecord<T>(
+  reader: BackendReader,
   sessionId: string,
-  { opened, reader, known, owner }: WriteContext,
+  { known, owner }: WriteOptions,
   decide: (record: SessionRecord, now: Instant) => PlannedWrite<T> | Promise<PlannedWrite<T>>,
 ): Promise<T> {
+  const { opened } = reader;
   let guess = known;
   return retryWhileOutdated(sessionId, async () => {
     if (guess && (!isOwnedBy(guess, owner) || isExpired(guess, await opened.now()))) guess = undefined;

@@ -1,4 +1,4 @@
-import { describeValue, StateFormatError } from '../../../errors.ts';
+import { describeValue, hasErrorCode, StateFormatError } from '../../../errors.ts';
 import { roundedInteger, type JsonValue } from '../../../json.ts';
 
 /** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
@@ -92,6 +92,17 @@ export function unreadablePart(
   return new StateFormatError(what, expected, describeValue(found), { cause });
 }
 
+/** Reads a stored text. The error of an unreadable text names the place. @throws StateFormatError */
+export function readStored<T>(where: string, expected: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StateFormatError || error instanceof SyntaxError)) throw error;
+    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    throw new StateFormatError(where, expected, error.message, { code, cause: error });
+  }
+}
+
 const encoder = new TextEncoder();
 
 /** Returns the length of a text in UTF-8. */
@@ -99,17 +110,12 @@ export function bytesOf(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Parses a stored text. @throws StateFormatError for a text that is missing or not JSON. */
-export function parsePart(text: string | undefined, what: string): JsonValue {
-  if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
-  return parsedText(text, what);
-}
-
 /**
- * Parses a stored text. @throws StateFormatError for a text that is not JSON, and for a whole number that would be rounded:
- * the next save would write the rounded number.
+ * Parses a stored text. @throws StateFormatError for a text that is missing or not JSON, and for a whole number that would be
+ * rounded: the next save would write the rounded number.
  */
-export function parsedText(text: string, what: string): JsonValue {
+export function parsePart(text: string | undefined, what: string, expected = 'a stored part'): JsonValue {
+  if (text === undefined) throw unreadablePart(what, expected, undefined);
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;

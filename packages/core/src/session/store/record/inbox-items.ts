@@ -1,7 +1,7 @@
 import { describeValue, StateFormatError } from '../../../errors.ts';
 import type { Instant } from '../../../clock.ts';
 import { isJsonObject, type JsonValue } from '../../../json.ts';
-import { parsedText, unreadablePart } from '../content/session-content.ts';
+import { parsePart, unreadablePart } from '../content/session-content.ts';
 import type { InboxItem, UnreadableItem } from '../../session-claim.ts';
 
 /**
@@ -41,7 +41,7 @@ export function isUnreadable(item: InboxItem | UnreadableItem): item is Unreadab
 
 function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'position'> {
   const place = `inbox item ${position}`;
-  const item = parseItem(place, json);
+  const item = parsePart(json, place, 'an item');
   if (!isJsonObject(item)) throw unreadablePart(place, 'an object', item);
   const { version, id, enqueuedAt, content } = item;
   if (!Number.isSafeInteger(version) || (version as number) < 1) {
@@ -58,9 +58,4 @@ function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'po
     throw unreadablePart(`$.enqueuedAt of ${place}`, 'an instant', enqueuedAt);
   if (content === undefined) throw unreadablePart(`$.content of ${place}`, 'JSON', content);
   return { id, content, enqueuedAt: enqueuedAt as Instant };
-}
-
-function parseItem(place: string, json: string | undefined): JsonValue {
-  if (json === undefined) throw unreadablePart(place, 'an item', json);
-  return parsedText(json, place);
 }

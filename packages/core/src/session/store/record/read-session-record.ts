@@ -9,7 +9,8 @@ import {
   shapeReader,
   type Read,
 } from '../../../document.ts';
-import { hasErrorCode, StateFormatError } from '../../../errors.ts';
+import { StateFormatError } from '../../../errors.ts';
+import { readStored } from '../content/session-content.ts';
 import { isValidCursor, type InboxCursor } from './inbox-cursor.ts';
 import { readSessionInfo } from '../../session-info.ts';
 import { readWorkFailure } from '../../work-failure.ts';
@@ -34,20 +35,11 @@ export function parseSessionRecord(
   sessionId: string,
   where = `session ${JSON.stringify(sessionId)}`,
 ): SessionRecord {
-  const record = withPlace(where, () => readSessionRecord(JSON.parse(text)));
+  const record = readStored(where, 'a record that this release can read', () =>
+    readSessionRecord(JSON.parse(text)),
+  );
   if (record.info.sessionId === sessionId) return record;
   throw new StateFormatError(where, 'its record', `that of ${JSON.stringify(record.info.sessionId)}`);
-}
-
-function withPlace<T>(where: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    const expected = 'a record that this release can read';
-    throw new StateFormatError(where, expected, error.message, { code, cause: error });
-  }
 }
 
 const readMoment = shapeReader({ at: readInstant });
