@@ -149,7 +149,9 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
       return hasRepairMessage(state, step) ? undefined : withRepairMessage(model, state, step, clock);
     },
     afterStep(state, { clock }) {
-      const isAnswered = state.currentStep?.isFinalResponse && !isForcedToStop(state);
+      // A stop signal of the step that its final response does not override forces the stop.
+      const isForced = state.execution?.continuation.isStopped === true;
+      const isAnswered = state.currentStep?.isFinalResponse && !isForced;
       return isAnswered ? judgeAnswer(model, state, maxRepairs, clock) : undefined;
     },
     afterExecution(state, { clock }) {
@@ -157,11 +159,6 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
       return isOurs ? state.withResponseFormat(undefined, clock.now()) : undefined;
     },
   };
-}
-
-/** True when the current step raised a stop signal that its final response does not override. */
-function isForcedToStop({ execution }: AgentState): boolean {
-  return execution?.continuation.isStopped === true;
 }
 
 /** The state after a final response: unchanged, with a request for another step, or with an error. */

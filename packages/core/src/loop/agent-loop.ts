@@ -242,7 +242,8 @@ function streamOf(
 function loopParts(options: AgentLoopOptions): LoopParts {
   const { driver, tools = [], hooks = [] } = options;
   requireDriver(driver);
-  const cost = costOptionsOf(options);
+  const modelIdOf: ModelIdOf = (llmConfig) => driver.modelId?.(llmConfig) ?? modelIdOfState(llmConfig);
+  const cost = options.prices && { prices: options.prices, modelIdOf };
   const budget = budgetOf(options);
   const byName = toolsByName(tools);
   requireChosenTool(options.toolChoice, byName);
@@ -257,6 +258,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     maxParallelTools: options.maxParallelTools ?? 8,
     maxResultLength: options.maxToolResultLength ?? 100_000,
     budget,
+    modelIdOf,
     cost,
     clock: options.clock ?? systemClock,
     retry: retryPolicyOf(options.inferenceRetry),
@@ -272,11 +274,6 @@ function budgetOf({ budget = {} }: AgentLoopOptions): ExecutionBudget {
   return limits.maxSteps === undefined
     ? ExecutionBudget.of({ ...limits, maxSteps: DEFAULT_MAX_STEPS })
     : limits;
-}
-
-function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimitOptions> | undefined {
-  const modelIdOf: ModelIdOf = (llmConfig) => driver.modelId?.(llmConfig) ?? modelIdOfState(llmConfig);
-  return prices && { prices, modelIdOf };
 }
 
 function guardsOf(

@@ -2,7 +2,6 @@ import { pause, type Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
-import type { Usage } from '../../state/inference/usage.ts';
 import { billedUsage, DriverError, partialResponseOf } from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, mayRepeatAt } from '../inference/retry-policy.ts';
@@ -112,7 +111,7 @@ function keepRequest(run: InferenceRun, { llmConfig, toolChoice }: InferenceRequ
   const { state, loop } = run;
   const { execution, currentStep } = state;
   const named = llmConfig?.model;
-  const model = named === undefined ? undefined : (loop.driver.modelId?.(llmConfig) ?? named);
+  const model = named === undefined ? undefined : loop.modelIdOf(llmConfig);
   const isSaid = model === named && toolChoice === 'auto' && llmConfig === state.llmConfig;
   if (isSaid && currentStep?.request === undefined && execution?.llmConfig === undefined) return;
   run.advance({ type: 'requestChanged', request: { model, llmConfig, toolChoice }, at: run.now() });
@@ -123,8 +122,7 @@ function announceStart(
   stepId: StepId,
   { messages, llmConfig, toolChoice }: InferenceRequest,
 ): void {
-  const model = run.loop.driver.modelId?.(llmConfig) ?? llmConfig?.model;
-  const request = Object.freeze({ model, llmConfig, toolChoice });
+  const request = Object.freeze({ model: run.loop.modelIdOf(llmConfig), llmConfig, toolChoice });
   run.emit({ type: 'inference-started', stepId, messageCount: messages.length, request });
 }
 
@@ -170,7 +168,7 @@ function abortedResponse(
     return run.signals.isHandedOver()
       ? undefined
       : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-  if (recordFailure(run, { thrown: error, partial }, request)) return undefined;
+  if (recordFailure(run, error, partial, request)) return undefined;
   if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
   throw error;
 }
@@ -180,38 +178,27 @@ interface CalledRequest extends InferenceRequest {
   readonly fallback: ReturnType<Fallback['inUse']>;
 }
 
-/** The error of a failed call, and the part of the response that had arrived. */
-interface BrokenCall {
-  readonly thrown: unknown;
-  readonly partial: InferenceResponse | undefined;
-}
-
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
-function recordFailure(run: InferenceRun, failed: BrokenCall, request: CalledRequest): boolean {
+function recordFailure(
+  run: InferenceRun,
+  thrown: unknown,
+  partial: InferenceResponse | undefined,
+  { llmConfig, fallback: used }: CalledRequest,
+): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
-  const { thrown } = failed;
-  const { llmConfig, fallback: used } = request;
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
-  const modelId = loop.driver.modelId?.(llmConfig) ?? llmConfig?.model;
-  const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at, modelId };
-  const mayRepeat = mayRepeatAt(at, call, loop.retry);
-  const fallback = mayRepeat ? loop.fallback?.after(thrown, used, state, at) : undefined;
+  const modelId = loop.modelIdOf(llmConfig);
+  const billed = { usage: billedUsage(thrown, partial), modelId: partial?.modelId };
+  const usage = loop.cost ? pricedUsage(billed, loop.cost.prices, modelId) : billed.usage;
+  const call = { step, thrown, usage, at, modelId };
+  const fallback = mayRepeatAt(at, call, loop.retry)
+    ? loop.fallback?.after(thrown, used, state, at)
+    : undefined;
   const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
   return failure !== undefined;
-}
-
-/** The usage that is billed for a failed call, as far as it is known, with its cost. */
-function failedUsage(
-  { loop }: InferenceRun,
-  { thrown, partial }: BrokenCall,
-  llmConfig: LlmConfig | undefined,
-): Usage {
-  const response = { usage: billedUsage(thrown, partial), modelId: partial?.modelId };
-  const { cost } = loop;
-  return cost ? pricedUsage(response, cost.prices, cost.modelIdOf?.(llmConfig)) : response.usage;
 }
 
 function recordResponse(run: InferenceRun, response: InferenceResponse): void {

@@ -10,6 +10,7 @@ import type { AgentEventListener, EventSession } from '../steps/events.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import type { RetryPolicy } from '../inference/retry-policy.ts';
 import { guardsFor, type CostLimitOptions } from '../stopping/guards.ts';
+import type { ModelIdOf } from '../stopping/model-prices.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
 import { parentBudget, type ParentRun } from './parent-run.ts';
 import { requireRunContext } from '../tools/run-context.ts';
@@ -27,8 +28,10 @@ export interface LoopParts {
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
   readonly budget: ExecutionBudget;
+  /** Returns the id of the model that a call with these settings goes to. */
+  readonly modelIdOf: ModelIdOf;
   /** The prices for a cost limit, when the loop has prices. */
-  readonly cost: CostLimitOptions | undefined;
+  readonly cost: Required<CostLimitOptions> | undefined;
   readonly clock: Clock;
   readonly retry: RetryPolicy;
   readonly fallback: Fallback | undefined;

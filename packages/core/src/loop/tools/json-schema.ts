@@ -89,10 +89,6 @@ function problemsBy(
   return findings.problems;
 }
 
-function childLocation(parent: SchemaLocation, key: string | number): SchemaLocation {
-  return { parent, key };
-}
-
 function pathOf({ parent, key }: SchemaLocation): string {
   if (parent === undefined) return '';
   const path = pathOf(parent);
@@ -145,17 +141,17 @@ const checkObject: Keyword = (findings, place, schema, value) => {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   for (const name of arrayOrEmpty(schema['required']).filter(isText)) {
     if (!Object.hasOwn(value, name))
-      findings.add(`${pathOf(childLocation(place, name))}: required, but missing`);
+      findings.add(`${pathOf({ parent: place, key: name })}: required, but missing`);
   }
   for (const [name, member] of Object.entries(value)) {
     if (findings.isFull) break;
     const isKnown = Object.hasOwn(properties, name);
     if (!isKnown && schema['additionalProperties'] === false) {
       const known = Object.keys(properties).join(', ');
-      findings.add(`${pathOf(childLocation(place, name))}: not a known property (known: ${known})`);
+      findings.add(`${pathOf({ parent: place, key: name })}: not a known property (known: ${known})`);
     } else {
       const expected = isKnown ? properties[name] : schema['additionalProperties'];
-      check(findings, childLocation(place, name), expected, member);
+      check(findings, { parent: place, key: name }, expected, member);
     }
   }
   return false;
@@ -166,7 +162,7 @@ const checkArray: Keyword = (findings, place, schema, value) => {
   const first = arrayOrEmpty(schema['prefixItems']);
   for (const [index, item] of (value as readonly JsonValue[]).entries()) {
     if (findings.isFull) break;
-    check(findings, childLocation(place, index), first[index] ?? schema['items'], item);
+    check(findings, { parent: place, key: index }, first[index] ?? schema['items'], item);
   }
   checkRange(findings, place, schema, ['minItems', 'maxItems'], value.length, 'items');
   return false;
