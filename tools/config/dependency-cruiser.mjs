@@ -12,6 +12,7 @@ const channel = `${core}channel/`;
 const session = `${core}session/`;
 const spending = `${core}spending/`;
 const sessionErrors = `${session}session-errors\\.ts$`;
+const folder = '^(?:packages|apps|lab|tools)/[^/]+/src/.+';
 const adapter = '^packages/(?:driver|store|engine|runner|ui)-[^/]+/';
 
 /** Modules of core in one layer may import that layer and the ones below it. */
@@ -129,6 +130,27 @@ export default {
     ),
     forbidden('resolvable', 'Every import leads somewhere.', {}, { couldNotResolve: true }),
     forbidden('no-cycles', 'No cycles, type-only imports included.', {}, { circular: true }),
+    forbidden(
+      'core-faces',
+      'The files of these folders stand above their sub-folders.',
+      { path: `${core}(loop|state|session/store)/[^/]+/` },
+      { path: `${core}$1/[^/]+\\.ts$` },
+    ),
+    forbidden(
+      'core-grounds',
+      'The files of these folders stand below their sub-folders.',
+      { path: `${core}(session|session/engine)/[^/]+\\.ts$` },
+      { path: `${core}$1/[^/]+/` },
+    ),
+    {
+      name: 'folders-one-way',
+      severity: 'error',
+      comment:
+        'Folders are floors: two folders below a `src` never import each other, directly or through others.',
+      scope: 'folder',
+      from: { path: folder },
+      to: { path: folder, circular: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,5 +1,5 @@
 import { AgentState, userMessage } from '@holdfast/core';
-import { Job } from './loop/job.ts';
+import { Job } from './peers/job.ts';
 import { coreLoop, firstState } from './peers/core.ts';
 
 /** A state after a run of tool steps: about 200 bytes of arguments and, unless told otherwise, 1 KB of result each. */

@@ -13,7 +13,7 @@ const manifest = new URL('../package.json', import.meta.url);
 type Wrong = readonly [rule: string, file: string, line: string];
 
 /** A line in one file can make another file break these rules. */
-const REACHING = new Set(['core-session-contract', 'no-cycles']);
+const REACHING = new Set(['core-session-contract', 'no-cycles', 'folders-one-way']);
 
 /**
  * Divides the lines among few repositories, since each takes a cruise. No file of a repository gets two lines, and a line
@@ -174,10 +174,15 @@ describe('a tree with invalid imports', () => {
     ['declared', 'packages/driver-x/src/index.ts', "import 'left-pad';"],
     ['resolvable', 'packages/driver-x/src/index.ts', "import type { A } from 'nowhere';"],
     ['no-cycles', `${core}/state/step.ts`, "import type { A } from './tool-execution.ts';"],
+    ['core-faces', `${core}/loop/tools/tool.ts`, "import '../driver.ts';"],
+    ['core-grounds', `${core}/session/session-store.ts`, "import './work/session-runtime.ts';"],
+    ['folders-one-way', `${core}/loop/tools/tool.ts`, "import type { A } from '../run/attempt.ts';"],
   ];
   const companions: Record<string, string> = {
     [`${core}/helpers/any.ts`]: '',
     [`${core}/agents/any.ts`]: '',
+    [`${core}/loop/tools/context.ts`]: '',
+    [`${core}/loop/run/attempt.ts`]: "import '../tools/context.ts';",
     [`${core}/state/tool-execution.ts`]: "import type { B } from './step.ts';",
   };
 
@@ -190,7 +195,8 @@ describe('a tree with invalid imports', () => {
     });
 
     test.each(lines)('%s is broken in %s by %s', (rule, file) => {
-      expect(broken).toContainEqual(expect.stringMatching(`^${rule}: ${file} `));
+      const from = rule === 'folders-one-way' ? dirname(file) : file;
+      expect(broken).toContainEqual(expect.stringMatching(`^${rule}: ${from} `));
     });
   });
 

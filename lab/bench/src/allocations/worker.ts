@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { Job } from '../loop/job.ts';
+import { Job } from '../peers/job.ts';
 import { core } from '../peers/core.ts';
 
 /** Bytes a step. */

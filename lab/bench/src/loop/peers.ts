@@ -1,5 +1,5 @@
 import { load } from '../../peers/load.ts';
-import type { Peer } from './peer.ts';
+import type { Peer } from '../peers/peer.ts';
 
 export type PeerName =
   | 'core'

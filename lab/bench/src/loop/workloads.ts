@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { cpuSince } from '../process.ts';
 import type { Metrics as MetricsOf } from '../results.ts';
-import { Job } from './job.ts';
-import type { Peer } from './peer.ts';
+import { Job } from '../peers/job.ts';
+import type { Peer } from '../peers/peer.ts';
 import type { PeerEntry } from './peers.ts';
 
 /** The measurement of one process. */

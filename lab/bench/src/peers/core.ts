@@ -1,8 +1,8 @@
 import { AgentState, createAgentLoop, tool, type AgentLoop, type Message, type Tool } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import { z } from 'zod';
-import type { Job } from '../loop/job.ts';
-import type { Peer } from '../loop/peer.ts';
+import type { Job } from './job.ts';
+import type { Peer } from './peer.ts';
 
 /** The loop of core, with a driver that answers at once. */
 export const core: Peer = {

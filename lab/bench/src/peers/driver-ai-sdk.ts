@@ -1,7 +1,7 @@
 import { createAgentLoop } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import { instantModel } from '../loop/instant-model.ts';
-import type { Peer } from '../loop/peer.ts';
+import { instantModel } from './instant-model.ts';
+import type { Peer } from './peer.ts';
 import { echoTool, runOf, streamOf } from './core.ts';
 
 /** The loop of core, with the driver for models of the AI SDK. */

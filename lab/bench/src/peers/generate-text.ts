@@ -1,8 +1,8 @@
 import { generateText, isStepCount, streamText, tool, type Tool } from 'ai';
 import { z } from 'zod';
-import { instantModel } from '../loop/instant-model.ts';
-import type { EchoArgs, Job } from '../loop/job.ts';
-import type { Peer } from '../loop/peer.ts';
+import { instantModel } from './instant-model.ts';
+import type { EchoArgs, Job } from './job.ts';
+import type { Peer } from './peer.ts';
 
 /** `generateText` and `streamText` of the AI SDK: what all others are measured by. */
 export const aiGenerateText: Peer = {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4Message } from '@ai-sdk/provider';
-import { instantModel } from '../loop/instant-model.ts';
-import type { EchoArgs, Job } from '../loop/job.ts';
-import type { Peer } from '../loop/peer.ts';
+import { instantModel } from './instant-model.ts';
+import type { EchoArgs, Job } from './job.ts';
+import type { Peer } from './peer.ts';
 
 type ToolCall = Extract<LanguageModelV4Content, { type: 'tool-call' }>;
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;

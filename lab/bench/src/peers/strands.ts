@@ -1,6 +1,6 @@
 import { load } from '../../peers/load.ts';
-import type { Call, EchoArgs, Job } from '../loop/job.ts';
-import type { Peer } from '../loop/peer.ts';
+import type { Call, EchoArgs, Job } from './job.ts';
+import type { Peer } from './peer.ts';
 import type { Zod } from './zod.ts';
 
 interface Strands {

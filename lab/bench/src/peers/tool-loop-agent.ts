@@ -1,6 +1,6 @@
 import { isStepCount, ToolLoopAgent } from 'ai';
-import { instantModel } from '../loop/instant-model.ts';
-import type { Peer } from '../loop/peer.ts';
+import { instantModel } from './instant-model.ts';
+import type { Peer } from './peer.ts';
 import { aiEchoTool } from './generate-text.ts';
 
 /** The agent class of the AI SDK. */

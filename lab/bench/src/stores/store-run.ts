@@ -1,5 +1,5 @@
 import type { AgentState } from '@holdfast/core';
-import { Job } from '../loop/job.ts';
+import { Job } from '../peers/job.ts';
 import { coreLoop, firstState } from '../peers/core.ts';
 import type { RunStep } from './store-peer.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { generateText } from 'ai';
-import { instantModel } from '../loop/instant-model.ts';
-import { Job } from '../loop/job.ts';
+import { instantModel } from '../peers/instant-model.ts';
+import { Job } from '../peers/job.ts';
 import { coreLoop } from '../peers/core.ts';
 import { openSessionStore, type OpenStore, type SessionStoreName } from '../stores/session-stores.ts';
 import type { StorePlace } from '../stores/store-peer.ts';
