@@ -10,6 +10,8 @@ export default defineConfig({
     include: ['packages/core/test/json.test.ts', 'packages/core/test/{state,scenarios/state}/**/*.test.ts'],
     // It measures, for a quarter of the time, what other tests assert.
     exclude: ['packages/core/test/scenarios/state/size.test.ts'],
+    // A bound for what hangs: other tasks run at the same time.
+    testTimeout: 60_000,
     // A mutant that breaks anything breaks it in few cases.
     env: { EFFORT: '0.1' },
     // The modules are loaded once for all test files of a run, which is most of the time that a run takes.
