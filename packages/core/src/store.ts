@@ -1,6 +1,6 @@
 // Exports for authors of session stores, beside those of the root: the store contract, and the backend contract with
 // the functions for a new database
-export type { AgentSessionInit, SessionDescription, SessionRevision } from './session/session.ts';
+export type { AgentSessionInit, SessionRevision } from './session/session.ts';
 export { isUnreadableError, SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
@@ -69,7 +69,7 @@ export {
 export type { SessionRecord } from './session/store/record/session-record.ts';
 export type { ExecutionSummary } from './session/execution-summary.ts';
 export type { SessionTotals } from './session/session-totals.ts';
-export type { SessionLabels } from './session/session-facts.ts';
+export type { SessionDescription, SessionLabels } from './session/session-facts.ts';
 export { parseSeenWorker } from './session/store/record/read-seen-worker.ts';
 export { parseSessionRecord, readSessionRecord } from './session/store/record/read-session-record.ts';
 export {

@@ -1,8 +1,16 @@
-import { mustBe, type ArgumentCheck } from '../arguments.ts';
+import { mustBe, optionsCheck, type ArgumentCheck } from '../arguments.ts';
 import { readFrozenRecord, type Read } from '../document.ts';
 
 /** The names and values that an application gives a session, to find and show it. */
 export type SessionLabels = Readonly<Record<string, string>>;
+
+/** The title and the labels of a session, by which people find it. */
+export interface SessionDescription {
+  /** A title for people: 1 to 500 characters. */
+  readonly title?: string | undefined;
+  /** At most 16 small texts by name. */
+  readonly labels?: SessionLabels | undefined;
+}
 
 const MAX_TITLE_LENGTH = 500;
 const MAX_LABELS = 16;
@@ -36,6 +44,12 @@ function isLabels(value: unknown): boolean {
     entries.every(([name, text]) => LABEL_NAME.accepts(name) && LABEL.accepts(text))
   );
 }
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export const checkDescription = optionsCheck<SessionDescription>('describe', {
+  title: TITLE,
+  labels: LABELS,
+});
 
 function readerOf(check: ArgumentCheck): Read<string> {
   return (reader, value) => (check.accepts(value) ? (value as string) : reader.fail(check.expected, value));

@@ -25,12 +25,14 @@ import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from '../state/snap
 import { ExecutionBudget, readBudgetLimits, type BudgetLimits } from '../state/execution/budget.ts';
 import { executionSummary, type ExecutionSummary } from './execution-summary.ts';
 import {
+  checkDescription,
   LABELS,
   OWNER,
   readLabels,
   readOwner,
   readTitle,
   TITLE,
+  type SessionDescription,
   type SessionLabels,
 } from './session-facts.ts';
 import {
@@ -82,7 +84,7 @@ export interface EndedExecution {
 }
 
 /** Options of `AgentSession.create`. */
-export interface AgentSessionInit {
+export interface AgentSessionInit extends SessionDescription {
   /** Any text of 1 to 1,000 characters; a UUID when absent. */
   readonly sessionId?: string | undefined;
   readonly definition: AgentDefinition;
@@ -92,10 +94,6 @@ export interface AgentSessionInit {
   readonly forkedFrom?: string | undefined;
   /** The tenant or the user that the session belongs to: 1 to 1,000 characters. It never changes. */
   readonly owner?: string | undefined;
-  /** A title for people: 1 to 500 characters. */
-  readonly title?: string | undefined;
-  /** At most 16 small texts by name. */
-  readonly labels?: SessionLabels | undefined;
   /** The limits of all executions of the session together. Default: no limit. */
   readonly budget?: BudgetLimits | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
@@ -131,15 +129,6 @@ const checkInit = optionsCheck<AgentSessionInit>(
     expiry: 'pass it to the store, as in store.create(session, { expiry })',
   },
 );
-
-/** The title and the labels of a session, by which people find it. */
-export type SessionDescription = Pick<AgentSessionInit, 'title' | 'labels'>;
-
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
-export const checkDescription = optionsCheck<SessionDescription>('describe', {
-  title: TITLE,
-  labels: LABELS,
-});
 
 const FORMAT = 'holdfast/agent-session';
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });

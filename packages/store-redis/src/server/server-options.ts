@@ -53,7 +53,7 @@ export const PREFIX_CHECK = { prefix: PREFIX };
 /** The checks of the options that a store and a ledger share. */
 export const SERVER_CHECKS = { ...PREFIX_CHECK, timeoutSeconds: TIMEOUT_SECONDS, onWarning: mustBe.function };
 
-/** What the checks of one class have beside its options. */
+/** The parts of the checks in which the classes differ. */
 interface ServerCheckParts {
   /** Default: the class checks its client itself. */
   readonly client?: ArgumentCheck;

@@ -21,7 +21,7 @@ import type { Checkpointer } from './checkpointer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { RunHooks } from './run-hooks.ts';
 
-/** What the inference of a step needs from its run. */
+/** The part of a run that the inference of a step uses. */
 export interface InferenceRun {
   readonly loop: LoopParts;
   readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;

@@ -10,7 +10,7 @@ import { withinGrace } from '../stopping/grace.ts';
 import type { RunSignals } from '../stopping/run-signals.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 
-/** What hooks need from their run. */
+/** The part of a run that its hooks use. */
 export interface HookedRun {
   readonly loop: Pick<LoopParts, 'hooks' | 'clock'>;
   readonly given: Pick<RunParts, 'runContext'>;

@@ -9,7 +9,7 @@ import type { Checkpointer } from './checkpointer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { RunHooks } from './run-hooks.ts';
 
-/** What tool executions need from their run. */
+/** The part of a run that tool executions use. */
 export interface ToolRun {
   readonly loop: Pick<
     LoopParts,

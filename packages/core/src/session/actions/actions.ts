@@ -15,7 +15,8 @@ import { withDecision, type Decision } from './approval.ts';
 import { withAnswer, type GivenAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
 import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage, type InboxContent } from './inbox-content.ts';
-import { checkDescription, type AgentSession, type SessionDescription } from '../session.ts';
+import { checkDescription, type SessionDescription } from '../session-facts.ts';
+import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
 /** The functions and values that the runtime passes to an action. */

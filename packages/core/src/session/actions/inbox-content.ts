@@ -69,7 +69,7 @@ export const MESSAGE_CONTENT: ArgumentCheck = {
 
 type OfType<Type extends InboxContent['type']> = Extract<InboxContent, { readonly type: Type }>;
 
-/** What the use of an item needs beside its content. */
+/** The facts beside its content that the use of an item needs. */
 interface ItemUse extends Pick<ItemParts, 'clock'> {
   readonly item: EnqueuedItem;
   /** The tools of the agent; `undefined` for an item that needs none. */

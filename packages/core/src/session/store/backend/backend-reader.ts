@@ -109,7 +109,7 @@ export class BackendReader {
     return this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
   }
 
-  /** Reads a session. One of another owner than the one given does not exist, even if it is unreadable. */
+  /** Reads a session. The session of another owner does not exist, even if it is unreadable. */
   private async find<T extends Pick<StoredSession, 'record'>>(
     sessionId: string,
     owner: string | undefined,
