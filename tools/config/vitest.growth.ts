@@ -7,8 +7,8 @@ export type Work = (text: string) => unknown;
 const KB = 1024;
 const SMALL_SIZES = [16 * KB, 64 * KB];
 const LARGE_SIZES = [64 * KB, 256 * KB, 1024 * KB];
-/** Each size is four times the one before. Linear work takes four times as long, quadratic work sixteen times. */
-const MOST_GROWTH = 6;
+/** Each size is four times the one before. Linear work takes four times as long, quadratic work sixteen times: between. */
+const MOST_GROWTH = 8;
 /** Shorter times than this say nothing; milliseconds. */
 const SHORT = 100;
 const RUNS = 4;

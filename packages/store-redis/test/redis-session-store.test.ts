@@ -25,6 +25,8 @@ const COSTS: StoreCosts = {
   due: { requests: 2, bytes: 1_937 },
 };
 
+/** The walks of other test files in this process, on other servers. */
+const scansBefore = scans.count;
 const server = proxiedServer();
 const { faults, measure } = server;
 const oneBucket = harness(() => server.client);
@@ -59,5 +61,5 @@ test.runIf(REDIS_URL === undefined)('no operation walks through the keys of the 
   const stats = await server.client.info('commandstats');
   expect(stats).toMatch(/^cmdstat_zrange:/m);
   expect(stats).not.toMatch(/^cmdstat_(keys|hscan|zscan|sscan|randomkey):/m);
-  expect(/^cmdstat_scan:calls=(\d+)/m.exec(stats)?.[1]).toBe(String(scans.count));
+  expect(/^cmdstat_scan:calls=(\d+)/m.exec(stats)?.[1]).toBe(String(scans.count - scansBefore));
 });

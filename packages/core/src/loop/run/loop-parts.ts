@@ -65,21 +65,26 @@ export interface RunOptions<Context = unknown> {
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
+/** The members of `RunOptions` that its declaration does not show. */
+interface HiddenOptions {
+  readonly parent?: ParentRun | undefined;
+  readonly session?: (() => EventSession) | undefined;
+  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
+}
+
 /** The parts of one run. */
-export type RunParts = Omit<RunOptions, 'signal' | 'onEvent'> & {
+export interface RunParts
+  extends Omit<RunOptions, 'signal' | 'onEvent' | keyof HiddenOptions>, HiddenOptions {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
-};
+}
 
 /**
  * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits;
  * `RUN_CONTEXT_MISSING`.
  */
-export function loopFor(
-  state: AgentState,
-  loop: LoopParts,
-  { budget, parent, onExhausted, runContext }: RunOptions,
-): LoopParts {
+export function loopFor(state: AgentState, loop: LoopParts, options: RunOptions): LoopParts {
+  const { budget, parent, onExhausted, runContext } = options;
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   requireRunContext(loop.toolList, runContext);
