@@ -7,11 +7,12 @@ export type Work = (text: string) => unknown;
 const KB = 1024;
 const SMALL_SIZES = [16 * KB, 64 * KB];
 const LARGE_SIZES = [64 * KB, 256 * KB, 1024 * KB];
-/** Each size is four times the one before. Linear work takes four times as long, quadratic work sixteen times: between. */
-const MOST_GROWTH = 8;
+/** Each size is four times the one before. Linear work takes four times as long, quadratic work sixteen times. */
+const MOST_GROWTH = 6;
 /** Shorter times than this say nothing; milliseconds. */
 const SHORT = 100;
-const RUNS = 4;
+/** How often work is measured that seems to grow too fast. */
+const RUNS = 12;
 
 /** Repeats a piece of text, between a start and an end. */
 export function repeated(piece: string, start = '', end = ''): Pump {
