@@ -4,7 +4,7 @@ import { fileNameOf, outputOf, type Block } from './blocks.ts';
 import { COMPILED } from './project.ts';
 
 /** A program that never ends is stopped. */
-const TIMEOUT_MILLISECONDS = 600_000;
+const TIMEOUT_MS = 600_000;
 
 /** A program, where it is, and what it finds in its environment. */
 export interface Program {
@@ -24,7 +24,7 @@ export async function printedBy(program: Program): Promise<string> {
 function standardOutputOf({ block, page, project, env }: Program): Promise<string> {
   const cwd = join(project, 'pages', page);
   const cache = { NODE_COMPILE_CACHE: join(project, COMPILED), NODE_COMPILE_CACHE_PORTABLE: '1' };
-  const options = { cwd, env: { ...process.env, ...cache, ...env }, timeout: TIMEOUT_MILLISECONDS };
+  const options = { cwd, env: { ...process.env, ...cache, ...env }, timeout: TIMEOUT_MS };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [fileNameOf(block) ?? ''], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout.replaceAll(/[ \t]+$/gm, '').trimEnd());

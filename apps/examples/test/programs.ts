@@ -6,10 +6,10 @@ import { startServices } from './services/services.ts';
 /** The pages whose programs run at the same time: programs wait for servers and timers. */
 const CONCURRENCY = 3;
 
-/** What a program has printed, or why it failed. */
+/** Returns the output of a program. @throws Error when the program failed. */
 type Printed = () => string;
 
-/** The programs of all pages at work. */
+/** The running programs of all pages. */
 export interface Programs {
   /** Waits until a program has ended. Returns what it has printed. @throws Error when it failed. */
   readonly printed: (block: Block) => Promise<string>;

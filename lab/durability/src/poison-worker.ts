@@ -30,7 +30,7 @@ export interface PoisonPlan {
 
 const { STORE = '', LOCATION = '', JOURNAL = '', PACE, ISOLATED, LEASE_SECONDS, CONCURRENCY } = process.env;
 const { ENGINE, QUEUE = '', SWEEP_SECONDS } = process.env;
-const SWEEP_MILLISECONDS = 25;
+const SWEEP_MS = 25;
 const pace = Number(PACE ?? 10);
 const journal = new Journal(JOURNAL);
 const epoch = 0; // no check of this journal needs it
@@ -111,7 +111,7 @@ async function serveInMemory(options: ServeOptions, signal: AbortSignal): Promis
   const worker = await engine.serve(advance, options);
   while (!signal.aborted) {
     await sweep(store, engine, { againAfterSeconds: 1 });
-    await pause(SWEEP_MILLISECONDS);
+    await pause(SWEEP_MS);
   }
   await worker.stop();
 }

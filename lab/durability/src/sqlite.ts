@@ -2,14 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 
 /** As long as a frozen process may hold the file. */
-const BUSY_MILLISECONDS = 30_000;
+const BUSY_MS = 30_000;
 
 /** A store in the file at a path. `midWrite` is called when a transaction is about to be committed. */
 export async function openSqlite(path: string, midWrite?: () => void): Promise<SqliteSessionStore> {
   const database = new DatabaseSync(path);
-  database.exec(
-    `PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
-  );
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
   return new SqliteSessionStore({ database: midWrite ? interrupted(database, midWrite) : database });
 }
 

@@ -29,9 +29,9 @@ import { midWrite, watched } from './watched-store.ts';
 const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
 const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS, OUTAGE_FILE, MAX_ATTEMPTS } = process.env;
 const DAY = 86_400_000;
-const POLL_MILLISECONDS = 25;
-const ATTEND_MILLISECONDS = 100;
-const LONGEST_PAUSE_MILLISECONDS = 1_000;
+const POLL_MS = 25;
+const ATTEND_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
 const STDOUT = 1;
 
 const journal = new Journal(JOURNAL);
@@ -125,12 +125,12 @@ async function drive(sessionId: string, own: SessionRuntime<Account>): Promise<v
     if (outcome.type === 'suspended') await people.decide(sessionId);
     // An execution that waits for a person sleeps until the instant at which it fails.
     if (outcome.type === 'sleep' && !(await people.revive(sessionId))) await pauseUntil(outcome.until);
-    if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
+    if (outcome.type === 'lost') await pause(POLL_MS);
   }
 }
 
 function pauseUntil(instant: number): Promise<void> {
-  return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MILLISECONDS));
+  return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MS));
 }
 
 /** Works on due sessions with an engine, until the signal aborts or all sessions are finished. */
@@ -145,7 +145,7 @@ async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionE
     const waiting = await people.attend();
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });
     if (!isEndless && waiting === 0 && later.sessions.length === 0) break;
-    await pause(ATTEND_MILLISECONDS);
+    await pause(ATTEND_MS);
   }
   await served.stop();
 }
@@ -177,7 +177,7 @@ async function drain(): Promise<void> {
   let woken = 0;
   const isDone = async (): Promise<boolean> =>
     (await store.due({ at: Date.now() + DAY, limit: 1 })).sessions.length === 0;
-  for (; !(await isDone()); await pause(POLL_MILLISECONDS)) woken += (await sweep(store, engine)).woken;
+  for (; !(await isDone()); await pause(POLL_MS)) woken += (await sweep(store, engine)).woken;
   await served.stop();
   say({ woken, advanced });
 }

@@ -93,7 +93,7 @@ export interface Cell extends Combination {
   readonly nth: number;
 }
 
-/** What there was when the process of a cell had died. */
+/** The state of a cell after its process died. */
 export interface Death {
   readonly cell: Cell;
   /** False when the session did not come by the place as often as its baseline, and has finished. */
@@ -143,7 +143,7 @@ export async function baselinesOf(world: World, all: readonly Combination[]): Pr
   );
 }
 
-/** What a process has said of its turns with a session. It says the counts when the session has finished. */
+/** Reads the turns of a session from the output of a process. The process prints the counts with the last turn. */
 export function turnsIn(
   lines: readonly string[],
   sessionId: string,

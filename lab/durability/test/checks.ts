@@ -69,7 +69,7 @@ function sharedClaims(entries: readonly Entry[]): readonly string[] {
  * The time between the look at the claim and the first word of the tool in which a process may be frozen; whoever is
  * frozen just then has a tool in flight.
  */
-const IN_FLIGHT_MILLISECONDS = 100;
+const IN_FLIGHT_MS = 100;
 
 /** Of tools that have effects: of others nobody asks who owns the session. */
 function startedWithoutClaim(entries: readonly Entry[]): readonly string[] {
@@ -77,7 +77,7 @@ function startedWithoutClaim(entries: readonly Entry[]): readonly string[] {
     ({ type, tool }) => type === 'called' && tool !== 'readOnly',
   );
   return withEffect.flatMap(({ call, at, checkedAt = at }) =>
-    at - checkedAt < IN_FLIGHT_MILLISECONDS ? [`call ${call}`] : [],
+    at - checkedAt < IN_FLIGHT_MS ? [`call ${call}`] : [],
   );
 }
 

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@holdfast/core';
 import { PollingEngine, type ExecutionEngine } from '@holdfast/core/engine';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
-const BUSY_MILLISECONDS = 30_000;
+const BUSY_MS = 30_000;
 /**
  * More sessions of a group than a case has. An engine with such a limit learns the group of each session before its work.
  */
@@ -13,9 +13,7 @@ const GROUP_CONCURRENCY = 1_000;
 /** Opens a polling engine on a file that survives its process, and not a power cut: it does not wait for the disk. */
 export function openPolling(path: string, clock: Clock = systemClock, leaseSeconds = SHORT_LEASE_SECONDS) {
   const database = new DatabaseSync(path);
-  database.exec(
-    `PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${BUSY_MILLISECONDS}`,
-  );
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${BUSY_MS}`);
   const store = new SqliteSessionStore({ database, clock });
   const limits = { againAfterSeconds: SHORT_LEASE_SECONDS, groupConcurrency: GROUP_CONCURRENCY };
   const polling = new PollingEngine({ store, clock, pollSeconds: 0.02, ...limits });

@@ -18,7 +18,7 @@ export interface ServerInit {
 }
 
 /** A bound for a server that does not start. */
-const START_MILLISECONDS = 60_000;
+const START_MS = 60_000;
 const running = new Set<ChildProcess>();
 // An interrupted test must not leave servers running. On systems that support it, neither must a killed test.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
@@ -116,7 +116,7 @@ async function said(child: ChildProcess, words: string): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`redis-server ${why}:\n${log}`));
-    const timer = setTimeout(fail, START_MILLISECONDS, 'did not start in time');
+    const timer = setTimeout(fail, START_MS, 'did not start in time');
     child.once('error', (error) => fail(`cannot be started: ${error.message}`));
     child.once('exit', () => fail('has ended'));
     child.stdout?.on('data', (data: Buffer) => {

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A bound for what never comes. On a busy machine a second takes ten. */
-const WAIT_MILLISECONDS = 120_000;
-const POLL_MILLISECONDS = 20;
+const WAIT_MS = 120_000;
+const POLL_MS = 20;
 
 /** Waits until a condition is true. @throws Error with `what`, when the condition does not become true. */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MILLISECONDS;
+  const deadline = performance.now() + WAIT_MS;
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`It did not come about in time that ${what}.`);
-    await pause(POLL_MILLISECONDS);
+    await pause(POLL_MS);
   }
 }

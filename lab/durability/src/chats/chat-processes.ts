@@ -25,7 +25,7 @@ export interface Running {
 }
 
 const LEASE_SECONDS = 1;
-const SWEEP_MILLISECONDS = 25;
+const SWEEP_MS = 25;
 
 /** Works on all sessions that need it, until `stop`. */
 export async function workOnChats({ store, channel }: SharedParts, parts: WriterParts): Promise<Running> {
@@ -36,7 +36,7 @@ export async function workOnChats({ store, channel }: SharedParts, parts: Writer
   const worker = await engine.serve((id, options) => runtime.advance(id, options), { onError });
   const timer = setInterval(
     () => void sweep(store, engine, { againAfterSeconds: LEASE_SECONDS }).catch(onError),
-    SWEEP_MILLISECONDS,
+    SWEEP_MS,
   );
   const stop = async (): Promise<void> => {
     clearInterval(timer);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const POLL_MILLISECONDS = 5;
+const POLL_MS = 5;
 
 /** Points at which an agent waits until the test lets it continue, in any process. They are files of a folder. */
 export class Gates {
@@ -16,7 +16,7 @@ export class Gates {
   /** Waits until a gate is open, or the signal aborts. */
   async pass(name: string, signal: AbortSignal): Promise<void> {
     writeFileSync(join(this.folder, `${name}.reached`), '');
-    while (!existsSync(join(this.folder, `${name}.open`)) && !signal.aborted) await pause(POLL_MILLISECONDS);
+    while (!existsSync(join(this.folder, `${name}.open`)) && !signal.aborted) await pause(POLL_MS);
   }
 
   /** Opens gates, for the agents that wait there and for later ones. */

@@ -6,9 +6,9 @@ import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn }
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const SESSIONS = EFFORT > 1 ? 100 : 12;
 const OUTAGES = EFFORT > 1 ? 5 : 1;
-const DOWN_MILLISECONDS = 3_000;
+const DOWN_MS = 3_000;
 
-test(`a queue whose server is killed during the work, and is back after ${DOWN_MILLISECONDS} ms`, async () => {
+test(`a queue whose server is killed during the work, and is back after ${DOWN_MS} ms`, async () => {
   const { world, server } = await engineWorldOf('redis');
   const workers = [await startWorker(world), await startWorker(world)];
   const plans = [...plansOf(SESSIONS)];
@@ -22,7 +22,7 @@ test(`a queue whose server is killed during the work, and is back after ${DOWN_M
     if (late === undefined) throw new Error('There is no plan.');
     plans.push(late);
     const begun = world.begin(late); // its wake-up waits for the server
-    await pause(DOWN_MILLISECONDS);
+    await pause(DOWN_MS);
     await server.restart();
     restartedAt = Date.now();
     await begun;

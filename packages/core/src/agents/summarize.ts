@@ -137,7 +137,7 @@ const checkCapability = optionsCheck<SummariesOptions>('summaries', SUMMARY_OPTI
  * Messages that are not summarised are shown by the compiler that the builder has when the capability is added.
  * @example const builder = AgentBuilder.of({ driver, prices }).use(summaries({ maxTokens: 50_000 }));
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. The capability throws
- * the same errors for a number that `summarize` refuses, and when the builder has no driver.
+ * these errors too: for a number that `summarize` refuses, and for a builder without a driver.
  */
 export function summaries(options: SummariesOptions): Capability {
   checkCapability(options);

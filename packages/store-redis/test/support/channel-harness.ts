@@ -4,7 +4,7 @@ import { RedisSessionChannel, type RedisChannelClient } from '@holdfast/store-re
 import { newPrefix } from './harness.ts';
 
 /** The time in which a message of a local server arrives, also when the machine is busy. */
-const TURN_MILLISECONDS = 5;
+const TURN_MS = 5;
 
 /** Creates channels with the options of a client, each under a new prefix. */
 export function channelHarness(client: () => RedisChannelClient): ChannelHarness {
@@ -17,7 +17,7 @@ export function channelHarness(client: () => RedisChannelClient): ChannelHarness
     prefix = newPrefix();
     return reopen();
   };
-  return { create, reopen, tail: true, turnMilliseconds: TURN_MILLISECONDS };
+  return { create, reopen, tail: true, turnMilliseconds: TURN_MS };
 }
 
 /** An entry with a number. */

@@ -16,7 +16,7 @@ import { ChatPage, json } from './chat-page.ts';
 import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
-const START_MILLISECONDS = 60_000;
+const START_MS = 60_000;
 
 interface WorldParts {
   readonly store: Store;
@@ -65,8 +65,8 @@ export class ChatWorld implements AsyncDisposable {
   }
 
   /**
-   * Returns the function that begins a chat in a world of this block of tests. All its chats have the same web process and
-   * the same worker, so a test neither kills nor replaces them.
+   * Returns the function that begins a chat in a world of this block of tests. All its chats share one web process and one
+   * worker, so a test must not kill or replace these processes.
    */
   static ofBlock(chats: ChatStore, browser: () => Browser): () => Promise<ChatWorld> {
     let world: ChatWorld | undefined;
@@ -75,7 +75,7 @@ export class ChatWorld implements AsyncDisposable {
       world = await ChatWorld.of(chats, browser());
       const { web, worker } = await world.startBoth();
       for (const { share } of [web, worker]) share();
-    }, START_MILLISECONDS);
+    }, START_MS);
     afterAll(() => world?.[Symbol.asyncDispose]());
     return async () => {
       if (world === undefined) throw new Error('The world of the block has not started.');

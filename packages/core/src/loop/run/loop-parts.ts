@@ -65,7 +65,7 @@ export interface RunOptions<Context = unknown> {
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The members of `RunOptions` that its declaration does not show. */
+/** The internal members of `RunOptions`. The published declaration of `RunOptions` lacks them. */
 interface HiddenOptions {
   readonly parent?: ParentRun | undefined;
   readonly session?: (() => EventSession) | undefined;

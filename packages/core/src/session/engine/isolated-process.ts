@@ -68,9 +68,9 @@ const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefi
 const STOP_SECONDS = 10;
 const SILENT_SECONDS = 60;
 /** How long the work of a process may take to yield when the process must end. */
-const LEAVE_MILLISECONDS = 30_000;
+const LEAVE_MS = 30_000;
 /** How long the process may take to start. */
-const START_MILLISECONDS = 60_000;
+const START_MS = 60_000;
 
 /**
  * A process of its own for sessions whose last worker died, perhaps because of them. If such a session ends its process
@@ -133,7 +133,7 @@ class Child {
   constructor(module: URL | string, options: IsolatedProcessOptions) {
     const { execArgv = process.execArgv, env, silentSeconds = SILENT_SECONDS } = options;
     this.silentMilliseconds = silentSeconds * 1_000;
-    const guard = orphanGuard(Math.min(this.silentMilliseconds, LEAVE_MILLISECONDS));
+    const guard = orphanGuard(Math.min(this.silentMilliseconds, LEAVE_MS));
     this.process = forkProcess(module, {
       execArgv: [...guard, ...execArgv],
       ...(env && { env }),
@@ -191,7 +191,7 @@ class Child {
 
   /** Kills the process unless it gives a sign of life in time. */
   private expectLife(): void {
-    const limit = this.hasStarted ? this.silentMilliseconds : START_MILLISECONDS;
+    const limit = this.hasStarted ? this.silentMilliseconds : START_MS;
     clearTimeout(this.watch);
     this.watch = setTimeout(() => this.process.kill('SIGKILL'), limit);
   }
@@ -264,7 +264,7 @@ class ServedAdvances {
   /** Makes the work yield, and ends the process after it, at the latest after some seconds. */
   leave(): void {
     this.isLeaving = true;
-    setTimeout(() => process.exit(), LEAVE_MILLISECONDS).unref();
+    setTimeout(() => process.exit(), LEAVE_MS).unref();
     for (const controller of this.controllers.values()) controller.abort(new RunAbort('yield'));
     this.endWhenIdle();
   }

@@ -255,7 +255,7 @@ interface OptionsFromParts extends SessionRuntimeOptions {
   readonly [PARTS]?: RuntimeParts;
 }
 
-/** Returns options by which a runtime gets these parts, as the runtime of one owner does. */
+/** Returns options that carry the parts of another runtime. The constructor uses these parts as they are. */
 export function optionsFrom(parts: RuntimeParts): OptionsFromParts {
   return { store: parts.store, agents: {}, [PARTS]: parts };
 }
