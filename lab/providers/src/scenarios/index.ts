@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Answer, AnswerPart } from '../wire.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario, Turn } from './scenario.ts';
 import { brokenSensor, camera, PIXEL, weather } from './tools.ts';
 
 const usage = { input: 20, output: 10 };
@@ -9,18 +9,34 @@ function answer(id: string, finish: Answer['finish'], ...parts: readonly AnswerP
   return { id, finish, parts, usage };
 }
 
-function text(content: string): AnswerPart {
-  return { type: 'text', text: content };
-}
-
-function call(id: string, name: string, city: string): AnswerPart {
-  return { type: 'call', id, name, input: { city } };
+function calling(id: string, ...parts: readonly AnswerPart[]): Answer {
+  return answer(id, 'tool-calls', ...parts);
 }
 
 function done(id: string, content: string): Answer {
   return answer(id, 'stop', text(content));
 }
 
+function text(content: string): AnswerPart {
+  return { type: 'text', text: content };
+}
+
+/** A thought, with a signature of its number. */
+function thought(number: number, content: string): AnswerPart {
+  const signature = Buffer.from(`signature-${number}`).toString('base64');
+  return { type: 'reasoning', text: content, signature };
+}
+
+function call(name: string, city: 'Rome' | 'Oslo') {
+  return { type: 'call', id: `call${city.toLowerCase()}1`, name, input: { city } } as const;
+}
+
+function turn(content: string, ...answers: readonly Answer[]): Turn {
+  return { text: content, answers };
+}
+
+const ROME = call('weather', 'Rome');
+const OSLO = call('weather', 'Oslo');
 const SUN = { title: 'The sun', url: 'https://sun.example/' };
 
 /** Text, reasoning and a call in one answer, then the end. The broken streams use it too. */
@@ -29,30 +45,22 @@ export const callAndText: Scenario = {
   needs: [],
   tools: [weather],
   turns: [
-    {
-      text: 'How warm is Rome?',
-      answers: [
-        answer(
-          'a1',
-          'tool-calls',
-          { type: 'reasoning', text: 'I need the weather.', signature: 'c2lnbmF0dXJlLTE=' },
-          text('Let me look.'),
-          call('callrome1', 'weather', 'Rome'),
-        ),
-        done('a2', 'It is 21 degrees.'),
-      ],
-    },
+    turn(
+      'How warm is Rome?',
+      calling('a1', thought(1, 'I need the weather.'), text('Let me look.'), ROME),
+      done('a2', 'It is 21 degrees.'),
+    ),
   ],
 };
 
 /** The rows of the matrix. */
 export const scenarios: readonly Scenario[] = [
-  { name: 'text', needs: [], tools: [], turns: [{ text: 'Hello', answers: [done('a1', 'Hello to you.')] }] },
+  { name: 'text', needs: [], tools: [], turns: [turn('Hello', done('a1', 'Hello to you.'))] },
   {
     name: 'truncated by the length limit',
     needs: [],
     tools: [],
-    turns: [{ text: 'Count', answers: [answer('a1', 'length', text('One, two'))] }],
+    turns: [turn('Count', answer('a1', 'length', text('One, two')))],
   },
   callAndText,
   {
@@ -60,29 +68,12 @@ export const scenarios: readonly Scenario[] = [
     needs: ['reasoning'],
     tools: [weather],
     turns: [
-      {
-        text: 'Is Rome warmer than Oslo?',
-        answers: [
-          answer(
-            'a1',
-            'tool-calls',
-            { type: 'reasoning', text: 'First Rome.', signature: 'c2lnbmF0dXJlLTE=' },
-            call('callrome1', 'weather', 'Rome'),
-          ),
-          answer(
-            'a2',
-            'tool-calls',
-            { type: 'reasoning', text: 'Then Oslo.', signature: 'c2lnbmF0dXJlLTI=' },
-            call('calloslo1', 'weather', 'Oslo'),
-          ),
-          answer(
-            'a3',
-            'stop',
-            { type: 'reasoning', text: 'Now I know.', signature: 'c2lnbmF0dXJlLTM=' },
-            text('Yes, by 17 degrees.'),
-          ),
-        ],
-      },
+      turn(
+        'Is Rome warmer than Oslo?',
+        calling('a1', thought(1, 'First Rome.'), ROME),
+        calling('a2', thought(2, 'Then Oslo.'), OSLO),
+        answer('a3', 'stop', thought(3, 'Now I know.'), text('Yes, by 17 degrees.')),
+      ),
     ],
   },
   {
@@ -90,18 +81,11 @@ export const scenarios: readonly Scenario[] = [
     needs: ['parallel-calls'],
     tools: [weather],
     turns: [
-      {
-        text: 'How warm are Rome and Oslo?',
-        answers: [
-          answer(
-            'a1',
-            'tool-calls',
-            call('callrome1', 'weather', 'Rome'),
-            call('calloslo1', 'weather', 'Oslo'),
-          ),
-          done('a2', 'They have 21 and 4 degrees.'),
-        ],
-      },
+      turn(
+        'How warm are Rome and Oslo?',
+        calling('a1', ROME, OSLO),
+        done('a2', 'They have 21 and 4 degrees.'),
+      ),
     ],
   },
   {
@@ -109,19 +93,11 @@ export const scenarios: readonly Scenario[] = [
     needs: ['program-calls'],
     tools: [weather],
     turns: [
-      {
-        text: 'How warm is Rome?',
-        answers: [
-          answer('a1', 'tool-calls', {
-            type: 'call',
-            id: 'callrome1',
-            name: 'weather',
-            input: { city: 'Rome' },
-            caller: 'program_1',
-          }),
-          done('a2', 'It is 21 degrees.'),
-        ],
-      },
+      turn(
+        'How warm is Rome?',
+        calling('a1', { ...ROME, caller: 'program_1' }),
+        done('a2', 'It is 21 degrees.'),
+      ),
     ],
   },
   {
@@ -129,48 +105,35 @@ export const scenarios: readonly Scenario[] = [
     needs: [],
     tools: [brokenSensor],
     turns: [
-      {
-        text: 'Read the sensor of Rome.',
-        answers: [
-          answer('a1', 'tool-calls', call('callrome1', 'sensor', 'Rome')),
-          done('a2', 'The sensor is broken.'),
-        ],
-      },
+      turn(
+        'Read the sensor of Rome.',
+        calling('a1', call('sensor', 'Rome')),
+        done('a2', 'The sensor is broken.'),
+      ),
     ],
   },
   {
     name: 'picture as a result',
     needs: ['picture-results'],
     tools: [camera],
-    turns: [
-      {
-        text: 'Show me Rome.',
-        answers: [
-          answer('a1', 'tool-calls', call('callrome1', 'camera', 'Rome')),
-          done('a2', 'I see one pixel.'),
-        ],
-      },
-    ],
+    turns: [turn('Show me Rome.', calling('a1', call('camera', 'Rome')), done('a2', 'I see one pixel.'))],
   },
   {
     name: 'call that the provider runs',
     needs: ['provider-calls'],
     tools: [weather],
     turns: [
-      {
-        text: 'What is the sun? And how warm is Rome?',
-        answers: [
-          answer(
-            'a1',
-            'tool-calls',
-            { type: 'provider-call', id: 'search1', query: 'the sun', result: SUN },
-            text('The sun is a star.'),
-            call('callrome1', 'weather', 'Rome'),
-          ),
-          done('a2', 'Rome has 21 degrees.'),
-        ],
-      },
-      { text: 'Thank you.', answers: [done('a3', 'With pleasure.')] },
+      turn(
+        'What is the sun? And how warm is Rome?',
+        calling(
+          'a1',
+          { type: 'provider-call', id: 'search1', query: 'the sun', result: SUN },
+          text('The sun is a star.'),
+          ROME,
+        ),
+        done('a2', 'Rome has 21 degrees.'),
+      ),
+      turn('Thank you.', done('a3', 'With pleasure.')),
     ],
   },
   {
@@ -178,8 +141,8 @@ export const scenarios: readonly Scenario[] = [
     needs: ['files-in'],
     tools: [],
     turns: [
-      { text: 'What is this?', pictures: [PIXEL], answers: [done('a1', 'One pixel.')] },
-      { text: 'And its colour?', answers: [done('a2', 'Blue.')] },
+      { ...turn('What is this?', done('a1', 'One pixel.')), pictures: [PIXEL] },
+      turn('And its colour?', done('a2', 'Blue.')),
     ],
   },
   {
@@ -187,11 +150,8 @@ export const scenarios: readonly Scenario[] = [
     needs: ['files-out'],
     tools: [],
     turns: [
-      {
-        text: 'Draw a pixel.',
-        answers: [answer('a1', 'stop', text('Here it is.'), { type: 'file', ...PIXEL })],
-      },
-      { text: 'Is it blue?', answers: [done('a2', 'Yes.')] },
+      turn('Draw a pixel.', answer('a1', 'stop', text('Here it is.'), { type: 'file', ...PIXEL })),
+      turn('Is it blue?', done('a2', 'Yes.')),
     ],
   },
   {
@@ -199,11 +159,8 @@ export const scenarios: readonly Scenario[] = [
     needs: ['sources'],
     tools: [],
     turns: [
-      {
-        text: 'What is the sun?',
-        answers: [answer('a1', 'stop', text('A star.'), { type: 'source', ...SUN })],
-      },
-      { text: 'Thank you.', answers: [done('a2', 'With pleasure.')] },
+      turn('What is the sun?', answer('a1', 'stop', text('A star.'), { type: 'source', ...SUN })),
+      turn('Thank you.', done('a2', 'With pleasure.')),
     ],
   },
   {
@@ -211,15 +168,10 @@ export const scenarios: readonly Scenario[] = [
     needs: ['cache-usage'],
     tools: [],
     turns: [
-      {
-        text: 'Hello',
-        answers: [
-          {
-            ...done('a1', 'Hello to you.'),
-            usage: { input: 2_000, output: 300, cacheRead: 1_500, cacheWrite: 400, reasoning: 250 },
-          },
-        ],
-      },
+      turn('Hello', {
+        ...done('a1', 'Hello to you.'),
+        usage: { input: 2_000, output: 300, cacheRead: 1_500, cacheWrite: 400, reasoning: 250 },
+      }),
     ],
   },
   {
@@ -227,27 +179,15 @@ export const scenarios: readonly Scenario[] = [
     needs: ['structured-output'],
     tools: [],
     output: z.object({ city: z.string(), place: z.object({ celsius: z.number() }) }),
-    turns: [{ text: 'How warm is Rome?', answers: [done('a1', '{"city":"Rome","place":{"celsius":21}}')] }],
+    turns: [turn('How warm is Rome?', done('a1', '{"city":"Rome","place":{"celsius":21}}'))],
   },
   {
     name: 'two turns',
     needs: [],
     tools: [weather],
     turns: [
-      {
-        text: 'How warm is Rome?',
-        answers: [
-          answer('a1', 'tool-calls', call('callrome1', 'weather', 'Rome')),
-          done('a2', 'It is 21 degrees.'),
-        ],
-      },
-      {
-        text: 'And Oslo?',
-        answers: [
-          answer('a3', 'tool-calls', call('calloslo1', 'weather', 'Oslo')),
-          done('a4', 'It is 4 degrees.'),
-        ],
-      },
+      turn('How warm is Rome?', calling('a1', ROME), done('a2', 'It is 21 degrees.')),
+      turn('And Oslo?', calling('a3', OSLO), done('a4', 'It is 4 degrees.')),
     ],
   },
 ];

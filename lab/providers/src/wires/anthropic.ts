@@ -1,6 +1,6 @@
 import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
-import { pieces, sourcesAfter } from './parts.ts';
+import { pieces, sourcesAfter, written } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 /** A content block, as a stream begins it, with its deltas, and as the whole answer has it. */
@@ -94,21 +94,11 @@ function eventsOf(answer: Answer): readonly (Data & { readonly type: string })[]
 }
 
 function blocksOf({ parts }: Answer): readonly Block[] {
-  return parts.flatMap((part, index): readonly Block[] => {
-    switch (part.type) {
-      case 'text':
-        return [textBlock(part.text, sourcesAfter(parts, index))];
-      case 'reasoning':
-        return [part.text === '' ? redactedBlock(part) : thinkingBlock(part)];
-      case 'call':
-        return [callBlock('tool_use', part.id, part.name, part.input)];
-      case 'provider-call':
-        return searchBlocks(part);
-      case 'source':
-      case 'file':
-      default:
-        return [];
-    }
+  return written<Block>(parts, {
+    text: ({ text }, index) => [textBlock(text, sourcesAfter(parts, index))],
+    reasoning: (part) => [part.text === '' ? redactedBlock(part) : thinkingBlock(part)],
+    call: ({ id, name, input }) => [callBlock('tool_use', id, name, input)],
+    'provider-call': searchBlocks,
   });
 }
 

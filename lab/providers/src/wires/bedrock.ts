@@ -1,7 +1,7 @@
-import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
-import { eventFrame } from './event-frames.ts';
+import { encodeEventStreamFrame, encodeEventStreamMessage } from '@copilotkit/aimock';
+import type { Answer, AnswerUsage, Wire, WireFailure } from '../wire.ts';
 import { jsonResponse } from './event-stream.ts';
-import { pieces } from './parts.ts';
+import { pieces, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -14,20 +14,20 @@ export const bedrockWire: Wire = {
     chunks: framesOf(answer),
   }),
   refused(failure) {
-    const { status, type, message } = FAILURES[failure];
+    const [status, type, message] = FAILURES[failure];
     return jsonResponse({ message }, status, { 'x-amzn-errortype': type });
   },
   failureEvent(failure) {
-    const { event, message } = FAILURES[failure];
-    return event === undefined ? undefined : exceptionFrame(event, message);
+    const [, , message, exception] = FAILURES[failure];
+    return exception && exceptionFrame(exception, message);
   },
 };
 
 /** The frame of an exception, such as `throttlingException`. */
 function exceptionFrame(type: string, message: string): Uint8Array {
-  return eventFrame(
+  return encodeEventStreamFrame(
     { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' },
-    { message },
+    Buffer.from(JSON.stringify({ message })),
   );
 }
 
@@ -38,43 +38,38 @@ const STOP_REASONS = {
   'content-filter': 'content_filtered',
 } as const;
 
-/** `event`: the exception inside a stream. The stream has none for failures that are known before it begins. */
-interface Failure {
-  readonly status: number;
-  readonly type: string;
-  readonly message: string;
-  readonly event?: string;
-}
-
-const FAILURES: Readonly<Record<WireFailure, Failure>> = {
-  rateLimited: {
-    status: 429,
-    type: 'ThrottlingException',
-    message: 'Too many requests, please wait before trying again.',
-    event: 'throttlingException',
-  },
-  overloaded: {
-    status: 503,
-    type: 'ServiceUnavailableException',
-    message: 'Bedrock is unable to process your request.',
-    event: 'serviceUnavailableException',
-  },
-  authentication: {
-    status: 403,
-    type: 'UnrecognizedClientException',
-    message: 'The security token included in the request is invalid.',
-  },
-  quotaExceeded: {
-    status: 400,
-    type: 'ServiceQuotaExceededException',
-    message: 'Your request exceeds the service quota for your account.',
-  },
-  contextTooLong: {
-    status: 400,
-    type: 'ValidationException',
-    message: 'Input is too long for requested model.',
-    event: 'validationException',
-  },
+/** The exception inside a stream is missing for failures that are known before the stream begins. */
+const FAILURES: Readonly<
+  Record<WireFailure, readonly [status: number, type: string, message: string, exception?: string]>
+> = {
+  rateLimited: [
+    429,
+    'ThrottlingException',
+    'Too many requests, please wait before trying again.',
+    'throttlingException',
+  ],
+  overloaded: [
+    503,
+    'ServiceUnavailableException',
+    'Bedrock is unable to process your request.',
+    'serviceUnavailableException',
+  ],
+  authentication: [
+    403,
+    'UnrecognizedClientException',
+    'The security token included in the request is invalid.',
+  ],
+  quotaExceeded: [
+    400,
+    'ServiceQuotaExceededException',
+    'Your request exceeds the service quota for your account.',
+  ],
+  contextTooLong: [
+    400,
+    'ValidationException',
+    'Input is too long for requested model.',
+    'validationException',
+  ],
 };
 
 function requestId({ id }: Answer): Readonly<Record<string, string>> {
@@ -83,7 +78,7 @@ function requestId({ id }: Answer): Readonly<Record<string, string>> {
 
 function converseOf({ parts, finish, usage }: Answer): Data {
   return {
-    output: { message: { role: 'assistant', content: parts.flatMap(contentOf) } },
+    output: { message: { role: 'assistant', content: written(parts, CONTENT) } },
     stopReason: STOP_REASONS[finish],
     usage: usageOf(usage),
     metrics: { latencyMs: 10 },
@@ -101,27 +96,17 @@ function usageOf({ input, output, cacheRead = 0, cacheWrite = 0 }: AnswerUsage):
   };
 }
 
-function contentOf(part: AnswerPart): readonly Data[] {
-  switch (part.type) {
-    case 'text':
-      return [{ text: part.text }];
-    case 'reasoning':
-      return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } }];
-    case 'call':
-      return [{ toolUse: { toolUseId: part.id, name: part.name, input: part.input } }];
-    case 'provider-call':
-    case 'source':
-    case 'file':
-    default:
-      return [];
-  }
-}
+const CONTENT: PartWriters<Data> = {
+  text: ({ text }) => [{ text }],
+  reasoning: ({ text, signature }) => [{ reasoningContent: { reasoningText: { text, signature } } }],
+  call: ({ id, name, input }) => [{ toolUse: { toolUseId: id, name, input } }],
+};
 
 function framesOf({ parts, finish, usage }: Answer): readonly Uint8Array[] {
   return [
     frame('messageStart', { role: 'assistant' }),
     ...parts.flatMap((part, contentBlockIndex) => [
-      ...blockEvents(part).map(([type, data]) => frame(type, { contentBlockIndex, ...data })),
+      ...written([part], EVENTS).map(([type, data]) => frame(type, { contentBlockIndex, ...data })),
       frame('contentBlockStop', { contentBlockIndex }),
     ]),
     frame('messageStop', { stopReason: STOP_REASONS[finish] }),
@@ -130,27 +115,17 @@ function framesOf({ parts, finish, usage }: Answer): readonly Uint8Array[] {
 }
 
 /** The events of a part, without the end. Only the blocks of calls have a start. */
-function blockEvents(part: AnswerPart): readonly (readonly [type: string, data: Data])[] {
-  switch (part.type) {
-    case 'text':
-      return pieces(part.text).map((text) => delta({ text }));
-    case 'reasoning':
-      return [
-        ...pieces(part.text).map((text) => delta({ reasoningContent: { text } })),
-        ...(part.signature === undefined ? [] : [delta({ reasoningContent: { signature: part.signature } })]),
-      ];
-    case 'call':
-      return [
-        ['contentBlockStart', { start: { toolUse: { toolUseId: part.id, name: part.name } } }],
-        ...pieces(JSON.stringify(part.input)).map((input) => delta({ toolUse: { input } })),
-      ];
-    case 'provider-call':
-    case 'source':
-    case 'file':
-    default:
-      return [];
-  }
-}
+const EVENTS: PartWriters<readonly [type: string, data: Data]> = {
+  text: ({ text }) => pieces(text).map((piece) => delta({ text: piece })),
+  reasoning: ({ text, signature }) => [
+    ...pieces(text).map((piece) => delta({ reasoningContent: { text: piece } })),
+    ...(signature === undefined ? [] : [delta({ reasoningContent: { signature } })]),
+  ],
+  call: ({ id, name, input }) => [
+    ['contentBlockStart', { start: { toolUse: { toolUseId: id, name } } }],
+    ...pieces(JSON.stringify(input)).map((piece) => delta({ toolUse: { input: piece } })),
+  ],
+};
 
 function delta(data: Data): readonly [type: string, data: Data] {
   return ['contentBlockDelta', { delta: data }];
@@ -158,8 +133,5 @@ function delta(data: Data): readonly [type: string, data: Data] {
 
 /** The frame of an event. Bedrock fills each payload up with `p`. */
 function frame(type: string, payload: Data): Uint8Array {
-  return eventFrame(
-    { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' },
-    { ...payload, p: 'abcdefgh' },
-  );
+  return encodeEventStreamMessage(type, { ...payload, p: 'abcdefgh' });
 }

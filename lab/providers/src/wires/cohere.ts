@@ -1,6 +1,6 @@
 import type { Answer, AnswerUsage, Wire, WireFailure } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
-import { partsOfType, pieces } from './parts.ts';
+import { partsOfType, pieces, written } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 type Event = Data & { readonly type: string };
@@ -49,9 +49,9 @@ function responseOf(answer: Answer): Data {
 }
 
 function contentOf({ parts }: Answer): readonly Content[] {
-  return parts.flatMap((part): readonly Content[] => {
-    if (part.type === 'text') return [{ type: 'text', text: part.text }];
-    return part.type === 'reasoning' ? [{ type: 'thinking', thinking: part.text }] : [];
+  return written<Content>(parts, {
+    text: ({ text }) => [{ type: 'text', text }],
+    reasoning: ({ text }) => [{ type: 'thinking', thinking: text }],
   });
 }
 

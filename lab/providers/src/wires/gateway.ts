@@ -3,9 +3,9 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
+import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
-import { pieces } from './parts.ts';
+import { pieces, written, type PartWriters } from './parts.ts';
 
 /** The protocol of the AI Gateway: the content and the stream parts of `LanguageModelV4` as JSON. */
 export const gatewayWire: Wire = {
@@ -37,7 +37,7 @@ const RAW_REASONS = {
 
 function resultOf(answer: Answer): object {
   return {
-    content: answer.parts.flatMap((part, index) => contentOf(part, `${answer.id}_${index}`)),
+    content: contentOf(answer),
     finishReason: finishOf(answer),
     usage: usageOf(answer.usage),
     warnings: [],
@@ -62,48 +62,35 @@ function usageOf({
   };
 }
 
-function contentOf(part: AnswerPart, id: string): readonly LanguageModelV4Content[] {
-  switch (part.type) {
-    case 'text':
-      return [{ type: 'text', text: part.text }];
-    case 'reasoning':
-      return [{ type: 'reasoning', text: part.text, ...signed(part) }];
-    default:
-      return wholePartsOf(part, id);
-  }
-}
-
 type WholePart = Extract<LanguageModelV4StreamPart, LanguageModelV4Content>;
 
 /** The parts that a stream has whole too. */
-function wholePartsOf(part: AnswerPart, id: string): readonly WholePart[] {
-  switch (part.type) {
-    case 'call':
-      return [
-        { type: 'tool-call', toolCallId: part.id, toolName: part.name, input: JSON.stringify(part.input) },
-      ];
-    case 'provider-call':
-      return searchOf(part);
-    case 'source':
-      return [{ type: 'source', sourceType: 'url', id, url: part.url, title: part.title }];
-    case 'file':
-      return [{ type: 'file', mediaType: part.mediaType, data: { type: 'data', data: part.base64 } }];
-    case 'text':
-    case 'reasoning':
-    default:
-      return [];
-  }
+const WHOLE = {
+  call: ({ id, name, input }) => [
+    { type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(input) },
+  ],
+  'provider-call': searchOf,
+  file: ({ mediaType, base64 }) => [{ type: 'file', mediaType, data: { type: 'data', data: base64 } }],
+} as const satisfies PartWriters<WholePart>;
+
+function contentOf({ id: answerId, parts }: Answer): readonly LanguageModelV4Content[] {
+  return written<LanguageModelV4Content>(parts, {
+    ...WHOLE,
+    text: ({ text }) => [{ type: 'text', text }],
+    reasoning: (part) => [{ type: 'reasoning', text: part.text, ...signed(part) }],
+    source: (part, index) => [sourceOf(part, `${answerId}_${index}`)],
+  });
 }
 
-function signed({ signature }: Extract<AnswerPart, { type: 'reasoning' }>) {
+function sourceOf({ url, title }: PartOf<'source'>, id: string) {
+  return { type: 'source', sourceType: 'url', id, url, title } as const;
+}
+
+function signed({ signature }: PartOf<'reasoning'>) {
   return signature === undefined ? {} : { providerMetadata: { anthropic: { signature } } };
 }
 
-function searchOf({
-  id,
-  query,
-  result,
-}: Extract<AnswerPart, { type: 'provider-call' }>): readonly WholePart[] {
+function searchOf({ id, query, result }: PartOf<'provider-call'>): readonly WholePart[] {
   const call = { toolCallId: id, toolName: 'perplexity_search' };
   return [
     { type: 'tool-call', ...call, input: JSON.stringify({ query }), providerExecuted: true },
@@ -115,7 +102,7 @@ function streamOf(answer: Answer): readonly object[] {
   return [
     { type: 'stream-start', warnings: [] },
     { type: 'response-metadata', id: answer.id, modelId: 'model-1', timestamp: '2026-01-01T00:00:00.000Z' },
-    ...answer.parts.flatMap((part, index) => streamPartsOf(part, `${answer.id}_${index}`)),
+    ...streamPartsOf(answer),
     {
       type: 'finish',
       finishReason: finishOf(answer),
@@ -125,36 +112,27 @@ function streamOf(answer: Answer): readonly object[] {
   ];
 }
 
-function streamPartsOf(part: AnswerPart, id: string): readonly LanguageModelV4StreamPart[] {
-  switch (part.type) {
-    case 'text':
-      return [
-        { type: 'text-start', id },
-        ...pieces(part.text).map((delta) => ({ type: 'text-delta', id, delta }) as const),
-        { type: 'text-end', id },
-      ];
-    case 'reasoning':
-      return [
-        { type: 'reasoning-start', id },
-        ...pieces(part.text).map((delta) => ({ type: 'reasoning-delta', id, delta }) as const),
-        { type: 'reasoning-delta', id, delta: '', ...signed(part) },
-        { type: 'reasoning-end', id },
-      ];
-    case 'call':
-      return [...inputOf(part), ...wholePartsOf(part, id)];
-    case 'provider-call':
-    case 'source':
-    case 'file':
-    default:
-      return wholePartsOf(part, id);
-  }
+function streamPartsOf({ id: answerId, parts }: Answer): readonly LanguageModelV4StreamPart[] {
+  const idOf = (index: number): string => `${answerId}_${index}`;
+  return written<LanguageModelV4StreamPart>(parts, {
+    ...WHOLE,
+    text: ({ text }, index) => [
+      { type: 'text-start', id: idOf(index) },
+      ...pieces(text).map((delta) => ({ type: 'text-delta', id: idOf(index), delta }) as const),
+      { type: 'text-end', id: idOf(index) },
+    ],
+    reasoning: (part, index) => [
+      { type: 'reasoning-start', id: idOf(index) },
+      ...pieces(part.text).map((delta) => ({ type: 'reasoning-delta', id: idOf(index), delta }) as const),
+      { type: 'reasoning-delta', id: idOf(index), delta: '', ...signed(part) },
+      { type: 'reasoning-end', id: idOf(index) },
+    ],
+    call: (part) => [...inputOf(part), ...WHOLE.call(part)],
+    source: (part, index) => [sourceOf(part, idOf(index))],
+  });
 }
 
-function inputOf({
-  id,
-  name,
-  input,
-}: Extract<AnswerPart, { type: 'call' }>): readonly LanguageModelV4StreamPart[] {
+function inputOf({ id, name, input }: PartOf<'call'>): readonly LanguageModelV4StreamPart[] {
   return [
     { type: 'tool-input-start', id, toolName: name },
     ...pieces(JSON.stringify(input)).map((delta) => ({ type: 'tool-input-delta', id, delta }) as const),

@@ -1,6 +1,6 @@
-import type { Answer, AnswerPart, AnswerUsage, Wire, WireFailure } from '../wire.ts';
+import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
-import { partsOfType, pieces } from './parts.ts';
+import { partsOfType, pieces, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ type Data = Readonly<Record<string, unknown>>;
 export const googleWire: Wire = {
   whole: (answer) => jsonResponse(chunkOf(answer, partsOf(answer), true)),
   streamed: (answer) => eventStream(chunksOf(answer).map(dataEvent)),
-  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure].code),
+  refused: (failure) => jsonResponse(errorOf(failure), FAILURES[failure][0]),
   failureEvent: (failure) => dataEvent(errorOf(failure)),
 };
 
@@ -22,52 +22,39 @@ const FINISH_REASONS = {
   'content-filter': 'SAFETY',
 } as const;
 
-/** `details`: what Google states of the failure besides its message. */
-interface Failure {
-  readonly code: number;
-  readonly status: string;
-  readonly message: string;
-  readonly details?: readonly Data[];
-}
-
 const QUOTA_TEXT = 'You exceeded your current quota, please check your plan and billing details.';
+const RETRY = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' };
 
-/** The limits of a minute and of a day have the same status and text. */
-const FAILURES: Readonly<Record<WireFailure, Failure>> = {
-  rateLimited: {
-    code: 429,
-    status: 'RESOURCE_EXHAUSTED',
-    message: `${QUOTA_TEXT} Please retry in 22.1s.`,
-    details: [
-      quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
-      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
-    ],
-  },
-  overloaded: {
-    code: 503,
-    status: 'UNAVAILABLE',
-    message: 'The model is overloaded. Please try again later.',
-  },
-  authentication: {
-    code: 400,
-    status: 'INVALID_ARGUMENT',
-    message: 'API key not valid. Please pass a valid API key.',
-    details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
-  },
-  quotaExceeded: {
-    code: 429,
-    status: 'RESOURCE_EXHAUSTED',
-    message: QUOTA_TEXT,
-    details: [
-      quotaFailure('GenerateRequestsPerDayPerProjectPerModel-FreeTier'),
-      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '22s' },
-    ],
-  },
-  contextTooLong: {
-    code: 400,
-    status: 'INVALID_ARGUMENT',
-    message: 'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
-  },
+/** The limits of a minute and of a day have the same status and text. The details tell the rest of a failure. */
+const FAILURES: Readonly<
+  Record<WireFailure, readonly [code: number, status: string, message: string, ...details: Data[]]>
+> = {
+  rateLimited: [
+    429,
+    'RESOURCE_EXHAUSTED',
+    `${QUOTA_TEXT} Please retry in 22.1s.`,
+    quotaFailure('GenerateRequestsPerMinutePerProjectPerModel'),
+    RETRY,
+  ],
+  overloaded: [503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'],
+  authentication: [
+    400,
+    'INVALID_ARGUMENT',
+    'API key not valid. Please pass a valid API key.',
+    { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
+  ],
+  quotaExceeded: [
+    429,
+    'RESOURCE_EXHAUSTED',
+    QUOTA_TEXT,
+    quotaFailure('GenerateRequestsPerDayPerProjectPerModel-FreeTier'),
+    RETRY,
+  ],
+  contextTooLong: [
+    400,
+    'INVALID_ARGUMENT',
+    'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',
+  ],
 };
 
 function quotaFailure(quotaId: string): Data {
@@ -75,7 +62,8 @@ function quotaFailure(quotaId: string): Data {
 }
 
 function errorOf(failure: WireFailure): Data {
-  return { error: FAILURES[failure] };
+  const [code, status, message, ...details] = FAILURES[failure];
+  return { error: { code, status, message, ...(details.length > 0 && { details }) } };
 }
 
 function chunkOf(answer: Answer, parts: readonly Data[], isLast: boolean): Data {
@@ -94,7 +82,7 @@ function chunkOf(answer: Answer, parts: readonly Data[], isLast: boolean): Data 
   };
 }
 
-function groundingOf(sources: readonly Extract<AnswerPart, { type: 'source' }>[]): Data {
+function groundingOf(sources: readonly PartOf<'source'>[]): Data {
   return {
     webSearchQueries: ['the question'],
     groundingChunks: sources.map(({ title, url }) => ({ web: { uri: url, title } })),
@@ -129,10 +117,12 @@ function splitText(part: Data): readonly Data[] {
 function partsOf({ id, parts }: Answer): readonly Data[] {
   const signature = parts.find((part) => part.type === 'reasoning')?.signature;
   const firstCall = parts.find(({ type }) => type === 'call');
-  const written = parts.flatMap((part) =>
-    part === firstCall ? signed(writePart(part), signature ?? signatureOf(id)) : writePart(part),
-  );
-  return firstCall || signature === undefined ? written : [...written, ...signed([{ text: '' }], signature)];
+  const all = written<Data>(parts, {
+    ...PARTS,
+    call: (part) =>
+      part === firstCall ? signed(PARTS.call(part), signature ?? signatureOf(id)) : PARTS.call(part),
+  });
+  return firstCall || signature === undefined ? all : [...all, ...signed([{ text: '' }], signature)];
 }
 
 function signed(parts: readonly Data[], thoughtSignature: string): readonly Data[] {
@@ -144,23 +134,13 @@ function signatureOf(id: string): string {
   return Buffer.from(`signature of ${id}`).toString('base64');
 }
 
-function writePart(part: AnswerPart): readonly Data[] {
-  switch (part.type) {
-    case 'text':
-      return [{ text: part.text }];
-    case 'reasoning':
-      return [{ text: part.text, thought: true }];
-    case 'call':
-      return [{ functionCall: { id: part.id, name: part.name, args: part.input } }];
-    case 'provider-call':
-      return [
-        { executableCode: { language: 'PYTHON', code: `search(${JSON.stringify(part.query)})` } },
-        { codeExecutionResult: { outcome: 'OUTCOME_OK', output: JSON.stringify(part.result) } },
-      ];
-    case 'file':
-      return [{ inlineData: { mimeType: part.mediaType, data: part.base64 } }];
-    case 'source':
-    default:
-      return [];
-  }
-}
+const PARTS = {
+  text: ({ text }) => [{ text }],
+  reasoning: ({ text }) => [{ text, thought: true }],
+  call: ({ id, name, input }) => [{ functionCall: { id, name, args: input } }],
+  'provider-call': ({ query, result }) => [
+    { executableCode: { language: 'PYTHON', code: `search(${JSON.stringify(query)})` } },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output: JSON.stringify(result) } },
+  ],
+  file: ({ mediaType, base64 }) => [{ inlineData: { mimeType: mediaType, data: base64 } }],
+} satisfies PartWriters<Data>;

@@ -1,6 +1,6 @@
-import type { Answer, AnswerPart, Wire, WireFailure } from '../wire.ts';
+import type { Answer, PartOf, Wire, WireFailure } from '../wire.ts';
 import { jsonResponse } from './event-stream.ts';
-import { partsOfType, pieces } from './parts.ts';
+import { partsOfType, pieces, textOfParts, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -51,12 +51,7 @@ function endOf({ finish, usage }: Answer): Data {
 }
 
 function wholeOf(answer: Answer): Data {
-  const text = partsOfType(answer, 'text')
-    .map((part) => part.text)
-    .join('');
-  const thinking = partsOfType(answer, 'reasoning')
-    .map((part) => part.text)
-    .join('');
+  const [text, thinking] = [textOfParts(answer, 'text'), textOfParts(answer, 'reasoning')];
   const calls = partsOfType(answer, 'call').map(callOf);
   const more = { ...(thinking && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) };
   return frameOf(message(text, more), endOf(answer));
@@ -64,27 +59,17 @@ function wholeOf(answer: Answer): Data {
 
 function linesOf(answer: Answer): readonly Data[] {
   return [
-    ...answer.parts.flatMap(messagesOf).map((each) => frameOf(each)),
+    ...written(answer.parts, MESSAGES).map((each) => frameOf(each)),
     frameOf(message(''), endOf(answer)),
   ];
 }
 
-function messagesOf(part: AnswerPart): readonly Data[] {
-  switch (part.type) {
-    case 'text':
-      return pieces(part.text).map((piece) => message(piece));
-    case 'reasoning':
-      return pieces(part.text).map((thinking) => message('', { thinking }));
-    case 'call':
-      return [message('', { tool_calls: [callOf(part)] })];
-    case 'provider-call':
-    case 'source':
-    case 'file':
-    default:
-      return [];
-  }
-}
+const MESSAGES: PartWriters<Data> = {
+  text: ({ text }) => pieces(text).map((piece) => message(piece)),
+  reasoning: ({ text }) => pieces(text).map((thinking) => message('', { thinking })),
+  call: (part) => [message('', { tool_calls: [callOf(part)] })],
+};
 
-function callOf({ id, name, input }: Extract<AnswerPart, { type: 'call' }>): Data {
+function callOf({ id, name, input }: PartOf<'call'>): Data {
   return { id, function: { name, arguments: input } };
 }

@@ -9,63 +9,40 @@ export interface OpenAiFailure {
   readonly code: string | null;
 }
 
-const FAILURES: Readonly<Record<WireFailure, readonly [status: number, failure: OpenAiFailure]>> = {
-  rateLimited: [
-    429,
-    {
-      message: 'Rate limit reached for requests.',
-      type: 'requests',
-      param: null,
-      code: 'rate_limit_exceeded',
-    },
-  ],
+const FAILURES: Readonly<
+  Record<WireFailure, readonly [status: number, type: string, code: string, message: string]>
+> = {
+  rateLimited: [429, 'requests', 'rate_limit_exceeded', 'Rate limit reached for requests.'],
   overloaded: [
     503,
-    {
-      message: 'Our servers are currently overloaded. Please try again later.',
-      type: 'service_unavailable_error',
-      param: null,
-      code: 'server_is_overloaded',
-    },
+    'service_unavailable_error',
+    'server_is_overloaded',
+    'Our servers are currently overloaded. Please try again later.',
   ],
-  authentication: [
-    401,
-    {
-      message: 'Incorrect API key provided.',
-      type: 'invalid_request_error',
-      param: null,
-      code: 'invalid_api_key',
-    },
-  ],
+  authentication: [401, 'invalid_request_error', 'invalid_api_key', 'Incorrect API key provided.'],
   quotaExceeded: [
     429,
-    {
-      message: 'Your project has reached its limit.',
-      type: 'insufficient_quota',
-      param: null,
-      code: 'project_spend_limit_exceeded',
-    },
+    'insufficient_quota',
+    'project_spend_limit_exceeded',
+    'Your project has reached its limit.',
   ],
   contextTooLong: [
     400,
-    {
-      message: "This model's maximum context length is 128000 tokens.",
-      type: 'invalid_request_error',
-      param: null,
-      code: 'context_length_exceeded',
-    },
+    'invalid_request_error',
+    'context_length_exceeded',
+    "This model's maximum context length is 128000 tokens.",
   ],
 };
 
 /** The failure as OpenAI reports it. */
 export function openAiFailure(failure: WireFailure): OpenAiFailure {
-  return FAILURES[failure][1];
+  const [, type, code, message] = FAILURES[failure];
+  return { message, type, param: null, code };
 }
 
 /** A request that OpenAI refuses. */
 export function refusedByOpenAi(failure: WireFailure): WireResponse {
-  const [status, error] = FAILURES[failure];
-  return jsonResponse({ error }, status);
+  return jsonResponse({ error: openAiFailure(failure) }, openAiStatus(failure));
 }
 
 /** The HTTP status of a failure. */

@@ -11,6 +11,26 @@ export function partsOfType<Type extends AnswerPart['type']>(
   return parts.filter((part): part is PartOf<Type> => part.type === type);
 }
 
+/** The texts of the parts of one type. */
+export function textOfParts(answer: Answer, type: 'text' | 'reasoning'): string {
+  return partsOfType(answer, type)
+    .map(({ text }) => text)
+    .join('');
+}
+
+/** What a protocol writes for each type of part. It skips the types that it lacks. */
+export type PartWriters<Written> = {
+  readonly [Type in AnswerPart['type']]?: (part: PartOf<Type>, index: number) => readonly Written[];
+};
+
+/** The parts of an answer in the form of a protocol. */
+export function written<Written>(
+  parts: readonly AnswerPart[],
+  writers: PartWriters<Written>,
+): readonly Written[] {
+  return parts.flatMap((part, index) => writers[part.type]?.(part as never, index) ?? []);
+}
+
 /** Splits a text into two pieces, as it arrives in a stream. An empty text has no piece. */
 export function pieces(text: string): readonly string[] {
   const middle = Math.ceil(text.length / 2);

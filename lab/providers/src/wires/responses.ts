@@ -1,7 +1,7 @@
 import type { Answer, AnswerUsage, PartOf, Wire } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
-import { CREATED, pieces, sourcesAfter } from './parts.ts';
+import { CREATED, pieces, sourcesAfter, written } from './parts.ts';
 import { refusedByXai } from './vendor-failures.ts';
 
 /** An item of the output of a response. */
@@ -17,13 +17,7 @@ interface StreamedItem {
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 /** The Responses protocol of OpenAI. */
 export const responsesWire: Wire = {
-  whole: (answer) =>
-    jsonResponse(
-      responseOf(
-        answer,
-        itemsOf(answer).map(({ done }) => done),
-      ),
-    ),
+  whole: (answer) => jsonResponse(responseOf(answer, outputOf(answer))),
   streamed: (answer) => eventStream(eventsOf(answer).map(namedEvent)),
   refused: refusedByOpenAi,
   failureEvent(failure) {
@@ -65,10 +59,6 @@ function usageOf({ input, output, cacheRead = 0, reasoning = 0 }: AnswerUsage): 
 function eventsOf(answer: Answer): readonly Event[] {
   const items = itemsOf(answer);
   const created = { ...responseOf(answer, []), status: 'in_progress', usage: null, incomplete_details: null };
-  const whole = responseOf(
-    answer,
-    items.map(({ done }) => done),
-  );
   const end = answer.finish in INCOMPLETE ? 'response.incomplete' : 'response.completed';
   const events: Event[] = [
     { type: 'response.created', response: created },
@@ -78,28 +68,21 @@ function eventsOf(answer: Answer): readonly Event[] {
       ...inside.map((event) => ({ ...event, item_id: done.id, output_index: index })),
       { type: 'response.output_item.done', output_index: index, item: done },
     ]),
-    { type: end, response: whole },
+    { type: end, response: responseOf(answer, outputOf(answer)) },
   ];
   return events.map((event, index) => ({ ...event, sequence_number: index }));
 }
 
-function itemsOf(answer: Answer): readonly StreamedItem[] {
-  return answer.parts.flatMap((part, index) => {
-    const id = `${answer.id}_${index}`;
-    switch (part.type) {
-      case 'reasoning':
-        return [reasoningItem(`rs_${id}`, part)];
-      case 'text':
-        return [messageItem(`msg_${id}`, part.text, sourcesAfter(answer.parts, index))];
-      case 'call':
-        return [callItem(`fc_${id}`, part)];
-      case 'provider-call':
-        return [searchItem(part)];
-      case 'source':
-      case 'file':
-      default:
-        return [];
-    }
+function outputOf(answer: Answer): readonly Item[] {
+  return itemsOf(answer).map(({ done }) => done);
+}
+
+function itemsOf({ id, parts }: Answer): readonly StreamedItem[] {
+  return written<StreamedItem>(parts, {
+    reasoning: (part, index) => [reasoningItem(`rs_${id}_${index}`, part)],
+    text: ({ text }, index) => [messageItem(`msg_${id}_${index}`, text, sourcesAfter(parts, index))],
+    call: (part, index) => [callItem(`fc_${id}_${index}`, part)],
+    'provider-call': (part) => [searchItem(part)],
   });
 }
 
