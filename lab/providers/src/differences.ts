@@ -67,53 +67,34 @@ const gatewayDifferences: readonly NotedDifference[] = [
   })),
 ];
 
+/** Where a request holds the error of a failed tool. */
+const ERROR_PATHS: readonly (readonly [path: string, ...providers: string[]])[] = [
+  ['input[*].output', 'openai (Responses)', 'openai (stored)', 'xai'],
+  [
+    'messages[*].content',
+    'openai (Chat)',
+    'openai-compatible',
+    'openrouter',
+    'groq',
+    'deepseek',
+    'mistral',
+    'cohere',
+    'ollama',
+  ],
+  ['messages[*].content[*].content', 'anthropic', 'google-vertex (Anthropic)'],
+  ['contents[*].parts[*].functionResponse.response.error', 'google', 'google-vertex'],
+  ['messages[*].content[*].toolResult.content[*].text', 'amazon-bedrock'],
+  ['prompt[*].content[*].output.value', 'gateway'],
+];
+
 /** Every difference between the driver and the AI SDK in the matrix. */
 export const differences: readonly NotedDifference[] = [
-  {
-    providers: ['openai (Responses)', 'openai (stored)', 'xai'],
+  ...ERROR_PATHS.map(([path, ...providers]) => ({
+    providers,
     scenario: 'failing tool',
-    path: 'requests[1].body.input[*].output',
+    path: `requests[1].body.${path}`,
     reason: errorName,
-  },
-  {
-    providers: [
-      'openai (Chat)',
-      'openai-compatible',
-      'openrouter',
-      'groq',
-      'deepseek',
-      'mistral',
-      'cohere',
-      'ollama',
-    ],
-    scenario: 'failing tool',
-    path: 'requests[1].body.messages[*].content',
-    reason: errorName,
-  },
-  {
-    providers: ['anthropic', 'google-vertex (Anthropic)'],
-    scenario: 'failing tool',
-    path: 'requests[1].body.messages[*].content[*].content',
-    reason: errorName,
-  },
-  {
-    providers: ['google', 'google-vertex'],
-    scenario: 'failing tool',
-    path: 'requests[1].body.contents[*].parts[*].functionResponse.response.error',
-    reason: errorName,
-  },
-  {
-    providers: ['amazon-bedrock'],
-    scenario: 'failing tool',
-    path: 'requests[1].body.messages[*].content[*].toolResult.content[*].text',
-    reason: errorName,
-  },
-  {
-    providers: ['gateway'],
-    scenario: 'failing tool',
-    path: 'requests[1].body.prompt[*].content[*].output.value',
-    reason: errorName,
-  },
+  })),
   ...gatewayDifferences,
 ];
 

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { ProviderServer, type RecordedRequest, type ScriptedResponse } from '../../src/server.ts';
+import { jsonResponse } from '../../src/wires/event-stream.ts';
 
 /** An item of a request, with the members that the server reads. */
 interface Item {
@@ -26,17 +24,19 @@ export class ApprovingServer {
   readonly refusals: string[] = [];
   private readonly known = new Set<string>();
   private readonly counts = new Map<string, number>();
-  private readonly server = createServer((request, response) => void this.reply(request, response));
+  private readonly server: ProviderServer;
+
+  private constructor(server: ProviderServer) {
+    this.server = server;
+    server.play((request) => this.reply(request));
+  }
 
   static async start(): Promise<ApprovingServer> {
-    const started = new ApprovingServer();
-    started.server.listen(0, '127.0.0.1');
-    await once(started.server, 'listening');
-    return started;
+    return new ApprovingServer(await ProviderServer.start());
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.server.url;
   }
 
   /** The items of the last request. */
@@ -44,24 +44,21 @@ export class ApprovingServer {
     return this.inputs.at(-1) ?? [];
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  stop(): Promise<void> {
+    return this.server.stop();
   }
 
-  private async reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { input } = (await json(request)) as { readonly input: readonly Item[] };
+  private reply({ body }: RecordedRequest): ScriptedResponse {
+    const { input } = body as { readonly input: readonly Item[] };
     const refusal = this.refusalOf(input);
     if (refusal === undefined) this.inputs.push(input.map(shortened));
     else this.refusals.push(refusal);
-    response.writeHead(refusal === undefined ? 200 : 400, {
-      'content-type': 'application/json',
-      connection: 'close',
-    });
-    response.end(
-      JSON.stringify(refusal === undefined ? this.answerTo(input) : { error: { message: refusal } }),
-    );
+    return {
+      response:
+        refusal === undefined
+          ? jsonResponse(this.answerTo(input))
+          : jsonResponse({ error: { message: refusal } }, 400),
+    };
   }
 
   private refusalOf(input: readonly Item[]): string | undefined {

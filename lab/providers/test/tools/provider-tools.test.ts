@@ -5,43 +5,23 @@ import { AgentState, createAgentLoop } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import { generateText, isStepCount, tool, type ToolSet } from 'ai';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { inOrder, ProviderServer } from '../../src/server.ts';
+import { jsonResponse } from '../../src/wires/event-stream.ts';
+import { addCallOf, codeCall, codeResult, message } from './anthropic-replies.ts';
 
 /** Tools that a provider defines: the loop sends what the AI SDK sends, and resumes from a stored state. */
 
-const servers: Server[] = [];
-
-afterEach(async () => {
-  const closed = servers.splice(0).map((server) => {
-    server.close();
-    return once(server, 'close');
-  });
-  await Promise.all(closed);
+let server: ProviderServer;
+beforeAll(async () => {
+  server = await ProviderServer.start();
 });
+afterAll(() => server.stop());
 
-/** A provider that sends its replies in order, and records the requests. */
-async function provider(
-  replies: readonly object[],
-): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
-  const bodies: unknown[] = [];
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const reply = replies[bodies.push(await json(request)) - 1] ?? {
-      error: { message: 'No reply is left.' },
-    };
-    response.setHeader('connection', 'close');
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(reply));
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
+/** Lets the server send these replies, in order. */
+function play(replies: readonly object[]): void {
+  server.play(inOrder(replies.map((reply) => ({ response: jsonResponse(reply) }))));
 }
 
 interface Case {
@@ -52,9 +32,9 @@ interface Case {
 
 /** The requests of the loop. Each step runs from the JSON of the state before it, as in a new process. */
 async function ours({ model, tools, replies }: Case) {
-  const { url, bodies } = await provider(replies);
+  play(replies);
   const own = await fromAiSdkTools(tools);
-  const newLoop = () => createAgentLoop({ driver: aiSdkDriver({ model: model(url) }), tools: own });
+  const newLoop = () => createAgentLoop({ driver: aiSdkDriver({ model: model(server.url) }), tools: own });
   let state = AgentState.empty().withUserMessage('Go.');
   for (const _ of replies) {
     for await (const next of newLoop().iterate(state)) {
@@ -62,14 +42,15 @@ async function ours({ model, tools, replies }: Case) {
       break;
     }
   }
-  return { bodies, state: await newLoop().run(state) };
+  const end = await newLoop().run(state);
+  return { bodies: [...server.bodies], state: end };
 }
 
-async function theirs({ model, tools, replies }: Case): Promise<unknown[]> {
-  const { url, bodies } = await provider(replies);
+async function theirs({ model, tools, replies }: Case): Promise<readonly unknown[]> {
+  play(replies);
   const stopWhen = isStepCount(5);
-  await generateText({ model: model(url), tools, prompt: 'Go.', stopWhen, maxRetries: 0 });
-  return bodies;
+  await generateText({ model: model(server.url), tools, prompt: 'Go.', stopWhen, maxRetries: 0 });
+  return [...server.bodies];
 }
 
 const gpt = (baseURL: string) => createOpenAI({ apiKey: 'none', baseURL })('gpt-5');
@@ -90,17 +71,6 @@ const spoken = (text: string) => ({
   role: 'assistant',
   content: [{ type: 'output_text', text, annotations: [] }],
 });
-const messages = (stop_reason: string, ...content: readonly object[]) => ({
-  type: 'message',
-  id: `msg_${stop_reason}`,
-  model: 'claude-sonnet-4-5',
-  role: 'assistant',
-  content,
-  stop_reason,
-  stop_sequence: null,
-  usage: { input_tokens: 11, output_tokens: 7 },
-});
-
 const add = tool({
   description: 'Adds.',
   inputSchema: z.object({ a: z.number(), b: z.number() }),
@@ -137,25 +107,6 @@ const found = {
     },
   ],
 };
-const coding = {
-  type: 'server_tool_use',
-  id: 'srvtoolu_1',
-  name: 'code_execution',
-  input: { code: 'add(1, 2)' },
-};
-const codeCall = {
-  type: 'tool_use',
-  id: 'toolu_1',
-  name: 'add',
-  input: { a: 1, b: 2 },
-  caller: { type: 'code_execution_20250825', tool_id: 'srvtoolu_1' },
-};
-const coded = {
-  type: 'code_execution_tool_result',
-  tool_use_id: 'srvtoolu_1',
-  content: { type: 'code_execution_result', stdout: '3', stderr: '', return_code: 0, content: [] },
-};
-
 const cases: readonly [string, Case][] = [
   [
     'OpenAI: a web search beside a tool of the loop',
@@ -171,13 +122,13 @@ const cases: readonly [string, Case][] = [
       model: claude,
       tools: { search: anthropic.webSearch_20250305({ maxUses: 2 }), add },
       replies: [
-        messages('tool_use', searching, found, {
+        message('tool_use', searching, found, {
           type: 'tool_use',
           id: 'toolu_1',
           name: 'add',
           input: { a: 1, b: 2 },
         }),
-        messages('end_turn', { type: 'text', text: 'It is 3.' }),
+        message('end_turn', { type: 'text', text: 'It is 3.' }),
       ],
     },
   ],
@@ -187,8 +138,8 @@ const cases: readonly [string, Case][] = [
       model: claude,
       tools: { search: anthropic.webSearch_20250305({}) },
       replies: [
-        messages('pause_turn', searching),
-        messages('end_turn', found, { type: 'text', text: 'It is 3.' }),
+        message('pause_turn', searching),
+        message('end_turn', found, { type: 'text', text: 'It is 3.' }),
       ],
     },
   ],
@@ -198,8 +149,8 @@ const cases: readonly [string, Case][] = [
       model: claude,
       tools: { code: anthropic.codeExecution_20250825(), add },
       replies: [
-        messages('tool_use', coding, codeCall),
-        messages('end_turn', coded, { type: 'text', text: 'It is 3.' }),
+        message('tool_use', codeCall, addCallOf('toolu_1', 1, 2)),
+        message('end_turn', codeResult('3'), { type: 'text', text: 'It is 3.' }),
       ],
     },
   ],
@@ -209,8 +160,8 @@ const cases: readonly [string, Case][] = [
       model: claude,
       tools: { bash: anthropic.bash_20250124({ execute: ({ command }) => `ran ${command}` }) },
       replies: [
-        messages('tool_use', { type: 'tool_use', id: 'toolu_1', name: 'bash', input: { command: 'ls' } }),
-        messages('end_turn', { type: 'text', text: 'It is 3.' }),
+        message('tool_use', { type: 'tool_use', id: 'toolu_1', name: 'bash', input: { command: 'ls' } }),
+        message('end_turn', { type: 'text', text: 'It is 3.' }),
       ],
     },
   ],
