@@ -50,12 +50,11 @@ export type {
   AiSdkSchema,
   AnySchema,
   InputOf,
-  InputOfAny,
   OutputOf,
-  OutputOfAny,
   StandardIssue,
   StandardResult,
   StandardSchema,
+  TypedSchema,
   ValidationResult,
 } from './loop/tools/tool-schema.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';

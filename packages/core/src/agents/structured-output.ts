@@ -9,12 +9,11 @@ import type { AgentStep } from '../state/execution/step.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import {
   modelSchema,
-  type AiSdkSchema,
   type CheckResult,
   type InputOf,
   type ModelSchema,
   type OutputOf,
-  type StandardSchema,
+  type TypedSchema,
 } from '../loop/tools/tool-schema.ts';
 import { partialsOf, type PartialOutput } from './partial-output.ts';
 
@@ -96,14 +95,10 @@ const REPAIR_OF = 'repair_of';
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value; HoldfastError
  * `OUTPUT_SCHEMA_INVALID` for a schema without a JSON Schema form.
  */
-export function structuredOutput<Schema extends StandardSchema>(
+export function structuredOutput<Schema extends TypedSchema>(
   schema: Schema,
   options?: StructuredOutputOptions,
 ): StructuredOutput<OutputOf<Schema>, InputOf<Schema>>;
-export function structuredOutput<Schema extends AiSdkSchema>(
-  schema: Schema,
-  options?: StructuredOutputOptions,
-): StructuredOutput<Schema['_type']>;
 export function structuredOutput<T = JsonValue>(
   schema: JsonObject,
   options?: StructuredOutputOptions,

@@ -2,7 +2,7 @@ import { HoldfastError } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Tool, ToolInit } from './tool-types.ts';
 import { tool } from './tool.ts';
-import type { AiSdkSchema, InputOf, OutputOf, StandardSchema } from './tool-schema.ts';
+import type { InputOf, OutputOf, TypedSchema } from './tool-schema.ts';
 
 /** `Needed` for a type of run contexts that excludes `undefined`: a run must then pass one. Otherwise `Optional`. */
 export type IfContextNeeded<Context, Needed, Optional> = [Context] extends [
@@ -13,20 +13,13 @@ export type IfContextNeeded<Context, Needed, Optional> = [Context] extends [
 
 /** Creates tools as `tool()` does, for runs with a run context of the type `Context`. */
 export interface ToolFactory<Context> {
-  <Schema extends StandardSchema, Result>(
+  <Schema extends TypedSchema, Result>(
     init: ToolInit<OutputOf<Schema>, Result, Context> & {
       readonly inputSchema: Schema;
       /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
       readonly jsonSchema?: object;
     },
   ): Tool<InputOf<Schema>, Result, Context>;
-  <Schema extends AiSdkSchema, Result>(
-    init: ToolInit<Schema['_type'], Result, Context> & {
-      readonly inputSchema: Schema;
-      /** The JSON Schema of the arguments, for a schema that has a promise instead of a JSON Schema. */
-      readonly jsonSchema?: object;
-    },
-  ): Tool<Schema['_type'], Result, Context>;
   <Args = JsonObject, Result = unknown>(
     init: ToolInit<Args, Result, Context> & { readonly inputSchema: JsonObject },
   ): Tool<Args, Result, Context>;

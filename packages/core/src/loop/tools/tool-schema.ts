@@ -51,19 +51,14 @@ export type AiSdkResult<Output> =
 /** Checked arguments, or the problem with them in words that a model can act on. */
 export type ValidationResult<T> = { readonly value: T } | { readonly problem: string };
 
-/** The output type of a Standard Schema. */
-export type OutputOf<Schema extends StandardSchema> =
-  Schema extends StandardSchema<infer Output> ? Output : never;
-
-/** The input type of a Standard Schema. */
-export type InputOf<Schema extends StandardSchema> =
-  Schema extends StandardSchema<unknown, infer Input> ? Input : never;
+/** A schema from which types are inferred. */
+export type TypedSchema = StandardSchema | AiSdkSchema;
 
 /** A schema of any kind that `tool()` accepts. */
-export type AnySchema = StandardSchema | AiSdkSchema | JsonObject;
+export type AnySchema = TypedSchema | JsonObject;
 
 /** The input type of a schema. The type of a JSON Schema is unknown. */
-export type InputOfAny<Schema extends AnySchema> =
+export type InputOf<Schema extends AnySchema> =
   Schema extends StandardSchema<unknown, infer Input>
     ? Input
     : Schema extends AiSdkSchema<infer Output>
@@ -71,7 +66,7 @@ export type InputOfAny<Schema extends AnySchema> =
       : unknown;
 
 /** The output type of a schema. The type of a JSON Schema is unknown. */
-export type OutputOfAny<Schema extends AnySchema> =
+export type OutputOf<Schema extends AnySchema> =
   Schema extends StandardSchema<infer Output>
     ? Output
     : Schema extends AiSdkSchema<infer Output>

@@ -7,13 +7,10 @@ import type { ToolContext } from './tool-context.ts';
 import {
   answerSchema,
   toolSchema,
-  type AiSdkSchema,
   type AnySchema,
   type InputOf,
-  type InputOfAny,
   type OutputOf,
-  type OutputOfAny,
-  type StandardSchema,
+  type TypedSchema,
 } from './tool-schema.ts';
 
 /**
@@ -30,14 +27,14 @@ import {
  * @throws as `tool()` with `execute` does.
  */
 export function tool<Schema extends AnySchema, Answer extends AnySchema = JsonObject>(
-  init: QuestionInit<OutputOfAny<Schema>> & {
+  init: QuestionInit<OutputOf<Schema>> & {
     readonly inputSchema: Schema;
     /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
     /** The schema of the answer. Default: any JSON. */
     readonly outputSchema?: Answer;
   },
-): Tool<InputOfAny<Schema>, OutputOfAny<Answer>>;
+): Tool<InputOf<Schema>, OutputOf<Answer>>;
 /**
  * Creates a tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which
  * the types of the arguments are inferred, or a JSON Schema.
@@ -52,20 +49,13 @@ export function tool<Schema extends AnySchema, Answer extends AnySchema = JsonOb
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a generator function;
  * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form.
  */
-export function tool<Schema extends StandardSchema, Result>(
+export function tool<Schema extends TypedSchema, Result>(
   init: ToolInit<OutputOf<Schema>, Result> & {
     readonly inputSchema: Schema;
     /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
   },
 ): Tool<InputOf<Schema>, Result>;
-export function tool<Schema extends AiSdkSchema, Result>(
-  init: ToolInit<Schema['_type'], Result> & {
-    readonly inputSchema: Schema;
-    /** The JSON Schema of the arguments, for a schema that has a promise instead of a JSON Schema. */
-    readonly jsonSchema?: object;
-  },
-): Tool<Schema['_type'], Result>;
 export function tool<Args = JsonObject, Result = unknown>(
   init: ToolInit<Args, Result> & { readonly inputSchema: JsonObject },
 ): Tool<Args, Result>;
