@@ -8,6 +8,7 @@ import type { Waiting } from '../state/values/waiting.ts';
 import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps/events.ts';
+import type { InternalRunOptions } from '../loop/run/loop-parts.ts';
 import type { ParentRun } from '../loop/run/parent-run.ts';
 import { runningToolOf } from '../loop/run/running-tool.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
@@ -54,7 +55,7 @@ export class SubagentRun {
     if (isTerminal(previous?.status)) return previous as AgentState;
     const first = previous ?? (await begin());
     this.known = first;
-    const last = await loop.run(first, {
+    const options: InternalRunOptions = {
       runContext: await runContextOf(),
       signal,
       budget,
@@ -64,7 +65,8 @@ export class SubagentRun {
       session: call?.given.session,
       awaitReader: call?.given.awaitReader,
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
-    });
+    };
+    const last = await loop.run(first, options);
     if (canBeWaitedFor(last)) {
       this.report(last, true, last.execution?.waiting);
       throw new CallSuspended();

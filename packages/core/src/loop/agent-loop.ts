@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './run/agent-run.ts';
-import { loopFor, type LoopParts, type RunOptions } from './run/loop-parts.ts';
+import { loopFor, type InternalRunOptions, type LoopParts, type RunOptions } from './run/loop-parts.ts';
 import { redactedListener, type Redact } from './redact.ts';
 import {
   conversationWithCurrentToolTrace,
@@ -140,7 +140,7 @@ export const LOOP_OPTIONS: OptionChecks<AgentLoopOptions> = {
 
 const checkLoopOptions = optionsCheck<AgentLoopOptions>('createAgentLoop', LOOP_OPTIONS, LOOP_ADVICE);
 
-const checkRunOptions = optionsCheck<RunOptions>(
+const checkRunOptions = optionsCheck<InternalRunOptions>(
   'loop.run',
   {
     signal: mustBe.signal,
@@ -170,23 +170,26 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const parts = loopParts(checkLoopOptions(options));
   const { listeners = [], redact } = options;
 
-  function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
+  function startRun(loop: LoopParts, state: AgentState, runOptions: InternalRunOptions): AgentRun {
     const { signal = neverSignal(), onEvent } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
     const heard = redact ? redactedListeners(all, redact) : all;
     return new AgentRun(state, loop, { ...runOptions, signal, listeners: heard });
   }
 
-  async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {
+  async function run(state: AgentState, runOptions: InternalRunOptions = {}): Promise<AgentState> {
     return resultOf(startRun(loopFor(state, parts, checkRunOptions(runOptions)), state, runOptions));
   }
 
-  function iterate(state: AgentState, runOptions: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
+  function iterate(
+    state: AgentState,
+    runOptions: InternalRunOptions = {},
+  ): AsyncGenerator<AgentState, undefined> {
     const loop = loopFor(state, parts, checkRunOptions(runOptions));
     return statesOf(() => startRun(loop, state, runOptions));
   }
 
-  function stream(state: AgentState, runOptions: RunOptions = {}): EventStream<AgentState> {
+  function stream(state: AgentState, runOptions: InternalRunOptions = {}): EventStream<AgentState> {
     const loop = loopFor(state, parts, checkRunOptions(runOptions));
     return streamOf(runOptions, (streamed) => resultOf(startRun(loop, state, streamed)));
   }
@@ -226,8 +229,8 @@ async function* statesOf(startRun: () => AgentRun): AsyncGenerator<AgentState, u
 
 /** The events of a run. A reader that stops early cancels the run. */
 function streamOf(
-  options: RunOptions,
-  run: (options: RunOptions) => Promise<AgentState>,
+  options: InternalRunOptions,
+  run: (options: InternalRunOptions) => Promise<AgentState>,
 ): EventStream<AgentState> {
   const { signal, onEvent } = options;
   const readerGone = new AbortController();

@@ -1,13 +1,8 @@
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Checkpoint, CheckpointPoint } from '../steps/checkpoint.ts';
-import type { RunSignals } from '../stopping/run-signals.ts';
+import type { HookedRun } from './run-hooks.ts';
 
-/** The members of a run that a checkpointer uses. */
-interface CheckpointedRun {
-  readonly state: AgentState;
-  readonly signals: RunSignals;
-  changeByHook(changed: AgentState, base: AgentState): void;
-}
+type CheckpointedRun = Pick<HookedRun, 'state' | 'signals' | 'changeByHook'>;
 
 /** Saves the states of one run, one save at a time. */
 export class Checkpointer {

@@ -1,4 +1,4 @@
-import { pause, type Instant } from '../../clock.ts';
+import { pause } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
@@ -11,31 +11,25 @@ import { InferenceResponse, isUnfinished } from '../../state/inference/inference
 import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
-import type { AgentState } from '../../state/agent-state.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { EventBody } from '../steps/events.ts';
-import { nextAction, type StepperOutcome } from '../steps/stepper.ts';
-import type { AbortKind } from '../stopping/abort.ts';
-import type { RunSignals } from '../stopping/run-signals.ts';
+import { nextAction } from '../steps/stepper.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import type { RunHooks } from './run-hooks.ts';
+import type { HookedRun, RunHooks } from './run-hooks.ts';
 
 /** The part of a run that the inference of a step uses. */
-export interface InferenceRun {
+export interface InferenceRun extends Pick<
+  HookedRun,
+  'state' | 'signals' | 'now' | 'advance' | 'checkAbort' | 'mayBegin'
+> {
   readonly loop: LoopParts;
   readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;
-  readonly state: AgentState;
   /** The step that this run began last, as it began: the limits were checked for its first call. */
   readonly begunStep: AgentStep | undefined;
-  readonly signals: RunSignals;
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
-  now(): Instant;
-  advance(outcome: StepperOutcome): void;
   emit(happening: EventBody): void;
-  checkAbort(): AbortKind | undefined;
-  mayBegin(): boolean;
 }
 
 /**

@@ -57,24 +57,20 @@ export interface RunOptions<Context = unknown> {
    * It is in no state, event or error, and no model sees it.
    */
   readonly runContext?: Context | undefined;
-  /** The run that executes this run as a tool. @internal */
-  readonly parent?: ParentRun | undefined;
-  /** Returns the session that the run works for, which its events show. @internal */
-  readonly session?: (() => EventSession) | undefined;
-  /** Returns a promise while the reader of the run's events is behind. @internal */
-  readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The internal members of `RunOptions`. The published declaration of `RunOptions` lacks them. */
-interface HiddenOptions {
+/** The options of a run, with those that only the framework sets. */
+export interface InternalRunOptions extends RunOptions {
+  /** The run that executes this run as a tool. */
   readonly parent?: ParentRun | undefined;
+  /** Returns the session that the run works for, which its events show. */
   readonly session?: (() => EventSession) | undefined;
+  /** Returns a promise while the reader of the run's events is behind. */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** The parts of one run. */
-export interface RunParts
-  extends Omit<RunOptions, 'signal' | 'onEvent' | keyof HiddenOptions>, HiddenOptions {
+export interface RunParts extends Omit<InternalRunOptions, 'signal' | 'onEvent'> {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
 }
@@ -83,7 +79,7 @@ export interface RunParts
  * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits;
  * `RUN_CONTEXT_MISSING`.
  */
-export function loopFor(state: AgentState, loop: LoopParts, options: RunOptions): LoopParts {
+export function loopFor(state: AgentState, loop: LoopParts, options: InternalRunOptions): LoopParts {
   const { budget, parent, onExhausted, runContext } = options;
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);

@@ -23,7 +23,9 @@ export interface HookedRun {
   changeByHook(changed: AgentState, base?: AgentState): void;
   raise(signal: StopSignal): void;
   raiseOnce(signal: StopSignal | undefined): boolean;
+  /** Records an abort, once, and returns its kind. */
   checkAbort(): AbortKind | undefined;
+  /** True when work that costs time or money may start. */
   mayBegin(): boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import type { RunOptions } from '../../loop/run/loop-parts.ts';
+import type { InternalRunOptions, RunOptions } from '../../loop/run/loop-parts.ts';
 import type { Checkpoint, CheckpointPoint } from '../../loop/steps/checkpoint.ts';
 import { joinedListener, type AgentEventListener } from '../../loop/steps/events.ts';
 import { applyOutcome, nextAction } from '../../loop/steps/stepper.ts';
@@ -198,10 +198,11 @@ export class SessionWork {
   private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
     const { held, checkpoint } = this;
     const { signal, inEvents: session } = held;
+    const all: InternalRunOptions = { onExhausted: 'suspend', ...options, signal, checkpoint, session };
     this.hasRun = true;
     held.running = { executionId: state.hasActiveExecution ? state.executionId : undefined };
     try {
-      return await loop.run(state, { onExhausted: 'suspend', ...options, signal, checkpoint, session });
+      return await loop.run(state, all);
     } finally {
       held.running = undefined;
     }
