@@ -10,13 +10,9 @@ import {
 } from '../../state/messages/messages.ts';
 import { isHandledByLoop } from '../../state/messages/call-marks.ts';
 import { errorOutput, resultPart } from '../../state/tools/tool-execution.ts';
-import {
-  hasResult,
-  isPlainExchange,
-  saysSomething,
-  withoutLooseReasoning,
-  type Content,
-} from './answer-parts.ts';
+
+/** The content of a response. */
+type Content = readonly AssistantPart[];
 
 /** A message other than a tool result, and the tool results that follow it. */
 export interface Exchange {
@@ -291,4 +287,56 @@ export function reuseEqual(origin: object, message: Message): Message {
 /** True when both lists have the same elements, by identity. */
 export function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((element, index) => element === right[index]);
+}
+
+// Parts of responses
+
+/**
+ * True when a response and the results right after it need no repair, which is the usual case: texts, and calls that
+ * the loop runs, with ids that no earlier message has, each with its result.
+ */
+export function isPlainExchange(
+  content: Content,
+  results: readonly ToolResultPart[] | undefined,
+  known: { has(toolCallId: string): boolean },
+): boolean {
+  if (content.length === 0) return false;
+  let calls = 0;
+  for (let index = 0; index < content.length; index++) {
+    const part = content[index] as AssistantPart;
+    if (part.type === 'text' && part.text !== '') continue;
+    if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
+    const { toolCallId } = part;
+    if (results?.[calls++]?.toolCallId !== toolCallId || known.has(toolCallId)) return false;
+  }
+  if (results === undefined) return calls === 0;
+  if (calls !== results.length || calls === 0) return false;
+  return calls === 1 || new Set(results.map(({ toolCallId }) => toolCallId)).size === calls;
+}
+
+/** True when the provider returned the result of the call within this response. */
+function hasResult(content: Content, toolCallId: string): boolean {
+  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
+}
+
+/** The parts that stay, without reasoning that led only to removed parts: up to the next reasoning, or the end. */
+function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Content {
+  const kept: AssistantPart[] = [];
+  let [leadsToSomething, isInReasoning] = [false, false];
+  for (let index = content.length - 1; index >= 0; index--) {
+    const part = content[index] as AssistantPart;
+    const isReasoning = part.type === 'reasoning' || part.type === 'reasoning-file';
+    if (isInReasoning && !isReasoning) leadsToSomething = false;
+    isInReasoning = isReasoning;
+    if (isReasoning ? !leadsToSomething : !stays[index]) continue;
+    leadsToSomething ||= saysSomething(part);
+    kept.push(part);
+  }
+  return kept.length === content.length ? content : Object.freeze(kept.toReversed());
+}
+
+/** True when the part has content that a model receives. */
+function saysSomething(part: AssistantPart): boolean {
+  if (part.type === 'text') return part.text !== '' || part.providerOptions !== undefined;
+  return part.type !== 'source';
 }

@@ -3,9 +3,9 @@ import { HoldfastError } from '../../errors.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import { LineageCache, List, ListCache } from '../../state/values/list.ts';
 import { readMessage, type Message, type MessagePart, type Messages } from '../../state/messages/messages.ts';
-import { isPlainExchange } from './answer-parts.ts';
 import {
   AnswerRepair,
+  isPlainExchange,
   isSameList,
   reuseEqual,
   SeenAnswers,
