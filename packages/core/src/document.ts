@@ -105,13 +105,6 @@ export class DocumentReader {
     return this.fail(`one of ${[...known.keys()].join(', ')}`, members[name]);
   }
 
-  /** Refuses a member that the format has since `version`, when the document has an older version. */
-  requireVersion(version: number, members: Members, name: string): void {
-    if (members[name] === undefined || this.version >= version) return;
-    this.enter(name);
-    this.fail(`no such member before version ${version}`, members[name]);
-  }
-
   /** Moves the path to a member or an element. */
   enter(key: string | number): void {
     this.path[this.depth++] = key;
@@ -302,6 +295,17 @@ export function readOrdered<T>(reader: DocumentReader, value: unknown, shape: Sh
       copy[name] = reader.required(members, name, read);
   }
   return Object.freeze(copy) as T;
+}
+
+/** Reads the members of a class from an object of a shape. A member that is absent is `undefined`. */
+export function readFields<T>(reader: DocumentReader, value: unknown, shape: Shape<T>): Fields<Shape<T>> {
+  const members = reader.members(value, shape.members);
+  const fields: Record<string, unknown> = {};
+  for (const [name, { read, isRequired }] of shape.members) {
+    const isAbsent = !isRequired && members[name] === undefined;
+    if (read !== byClass) fields[name] = isAbsent ? undefined : reader.required(members, name, read);
+  }
+  return fields as Fields<Shape<T>>;
 }
 
 /** Sets the members that a document has in a value that is not frozen yet, except those that its class reads itself. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 import type { PageQuery } from './session-pages.ts';
-import type { UnreadableSession } from './session-store.ts';
+import type { SessionPage } from './session-store.ts';
 
 /** Selects due sessions. */
 export interface DueQuery extends PageQuery {
@@ -17,13 +17,9 @@ export interface DueSession {
 }
 
 /** A page of due sessions. */
-export interface DuePage {
+export interface DuePage extends Pick<SessionPage, 'unreadable' | 'cursor'> {
   /** Longest due first. */
   readonly sessions: readonly DueSession[];
-  /** The due sessions between them whose records this release cannot read. They count to the limit of the page. */
-  readonly unreadable: readonly UnreadableSession[];
-  /** The cursor to pass for the next page; `undefined` on the last page. */
-  readonly cursor: string | undefined;
 }
 
 /** A worker that announces itself. */

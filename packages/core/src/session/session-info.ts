@@ -1,6 +1,14 @@
 import type { Instant } from '../clock.ts';
 import type { WorkFailure } from './work-failure.ts';
-import { readCount, readInstant, readOneOf, readString, type Read } from '../document.ts';
+import {
+  readCount,
+  readFields,
+  readInstant,
+  readOneOf,
+  readString,
+  shapeOf,
+  type Read,
+} from '../document.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
 import { WAITING_TYPES, type Waiting } from '../state/values/waiting.ts';
@@ -54,38 +62,24 @@ export interface ListedSession extends SessionInfo {
   readonly failure?: WorkFailure;
 }
 
-const INFO_NAMES = new Set([
-  'sessionId',
-  'parentId',
-  'owner',
-  'title',
-  'labels',
-  'agentName',
-  'status',
-  'version',
-  'createdAt',
-  'updatedAt',
-  'executionStatus',
-  'waitingFor',
-  'totals',
-]);
+const INFO = shapeOf({
+  sessionId: SessionId.read,
+  'parentId?': SessionId.read,
+  'owner?': readOwner,
+  'title?': readTitle,
+  'labels?': readLabels,
+  agentName: readString,
+  status: readOneOf(SESSION_STATUSES),
+  version: readCount,
+  createdAt: readInstant,
+  updatedAt: readInstant,
+  'executionStatus?': readOneOf(EXECUTION_STATUSES),
+  'waitingFor?': readOneOf(WAITING_TYPES),
+  'totals?': readSessionTotals,
+});
 
 /** Reads a `SessionInfo` from JSON, which omits members that are `undefined`. */
 export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
-  const members = reader.members(value, INFO_NAMES);
-  return Object.freeze({
-    sessionId: reader.required(members, 'sessionId', SessionId.read),
-    parentId: reader.optional(members, 'parentId', SessionId.read),
-    owner: reader.optional(members, 'owner', readOwner),
-    title: reader.optional(members, 'title', readTitle),
-    labels: reader.optional(members, 'labels', readLabels),
-    agentName: reader.required(members, 'agentName', readString),
-    status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
-    version: reader.required(members, 'version', readCount),
-    createdAt: reader.required(members, 'createdAt', readInstant),
-    updatedAt: reader.required(members, 'updatedAt', readInstant),
-    executionStatus: reader.optional(members, 'executionStatus', readOneOf(EXECUTION_STATUSES)),
-    waitingFor: reader.optional(members, 'waitingFor', readOneOf(WAITING_TYPES)),
-    totals: reader.optional(members, 'totals', readSessionTotals) ?? NO_TOTALS,
-  });
+  const { totals = NO_TOTALS, ...info } = readFields(reader, value, INFO);
+  return Object.freeze({ ...info, totals });
 };

@@ -26,7 +26,7 @@ export interface ExecutionQuery extends LoadOptions, PageQuery {}
 /** A page of the executions of a session. */
 export interface ExecutionPage {
   readonly executions: readonly ExecutionSummary[];
-  /** The executions between them that this release cannot read. They count to the limit of the page. */
+  /** The rows between them that this release cannot read. They count to the limit of the page. */
   readonly unreadable: readonly UnreadableRow[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
@@ -49,10 +49,6 @@ export interface KeptRevision {
 }
 
 /** A page of the revisions of a session. */
-export interface RevisionPage {
+export interface RevisionPage extends Pick<ExecutionPage, 'unreadable' | 'cursor'> {
   readonly revisions: readonly KeptRevision[];
-  /** The revisions between them that this release cannot read. They count to the limit of the page. */
-  readonly unreadable: readonly UnreadableRow[];
-  /** The cursor to pass for the next page; `undefined` on the last page. */
-  readonly cursor: string | undefined;
 }

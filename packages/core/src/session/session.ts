@@ -5,10 +5,14 @@ import {
   DocumentReader,
   orderedReader,
   readCount,
+  readFields,
   readInstant,
   readOneOf,
   readString,
   readTrue,
+  shapeOf,
+  since,
+  type Fields,
   type Read,
 } from '../document.ts';
 import { compact } from '../json.ts';
@@ -56,26 +60,31 @@ export interface SessionRevision {
   readonly version: number;
 }
 
-type AgentSessionFields = Pick<
-  AgentSession,
-  | 'sessionId'
-  | 'parentId'
-  | 'forkedFrom'
-  | 'owner'
-  | 'title'
-  | 'labels'
-  | 'budget'
-  | 'agentName'
-  | 'status'
-  | 'revision'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'definition'
-  | 'state'
-  | 'awaitsResume'
-  | 'pastTotals'
-  | 'endedExecutions'
->;
+const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readString, version: readCount });
+const readBudget: Read<ExecutionBudget> = (reader, value) =>
+  ExecutionBudget.of(readBudgetLimits(reader, value));
+
+/** The members of a stored session. The state is the last, because its version differs from that of the session. */
+const SESSION = shapeOf({
+  sessionId: SessionId.read,
+  'parentId?': SessionId.read,
+  'forkedFrom?': SessionId.read,
+  'owner?': since(2, readOwner),
+  'title?': since(2, readTitle),
+  'labels?': since(2, readLabels),
+  'budget?': since(2, readBudget),
+  'totals?': since(2, readSessionTotals),
+  'awaitsResume?': since(2, readTrue),
+  status: readOneOf(SESSION_STATUSES),
+  revision: readRevision,
+  createdAt: readInstant,
+  updatedAt: readInstant,
+  definition: readAgentDefinition,
+  state: AgentState.read,
+});
+
+type AgentSessionFields = Omit<Fields<typeof SESSION>, 'totals' | 'awaitsResume'> &
+  Pick<AgentSession, 'agentName' | 'awaitsResume' | 'pastTotals' | 'endedExecutions'>;
 
 /** An execution that has ended since the last save, and its index among all executions of the session, from 0. */
 export interface EndedExecution {
@@ -88,13 +97,16 @@ export interface AgentSessionInit extends SessionDescription {
   /** Any text of 1 to 1,000 characters; a UUID when absent. */
   readonly sessionId?: string | undefined;
   readonly definition: AgentDefinition;
-  /** The parent of the new session. */
+  /** The parent of the new session, which is notified when the execution of this session has ended. */
   readonly parentId?: string | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom?: string | undefined;
   /** The tenant or the user that the session belongs to: 1 to 1,000 characters. It never changes. */
   readonly owner?: string | undefined;
-  /** The limits of all executions of the session together. Default: no limit. */
+  /**
+   * The limits of all executions of the session together. Default: no limit. An execution that reaches one ends `stopped`.
+   * `maxCost` requires that the loop has prices.
+   */
   readonly budget?: BudgetLimits | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
@@ -226,24 +238,20 @@ export class AgentSession {
 
   /** The facts about the session that lists show. */
   get info(): SessionInfo {
-    const { sessionId, parentId, owner, title, labels, agentName } = this;
-    const { status, version, createdAt, updatedAt, state, totals } = this;
-    const executionStatus = state.status;
-    const waitingFor = state.execution?.waiting[0]?.type;
     return Object.freeze({
-      sessionId,
-      parentId,
-      owner,
-      title,
-      labels,
-      agentName,
-      status,
-      version,
-      createdAt,
-      updatedAt,
-      executionStatus,
-      waitingFor,
-      totals,
+      sessionId: this.sessionId,
+      parentId: this.parentId,
+      owner: this.owner,
+      title: this.title,
+      labels: this.labels,
+      agentName: this.agentName,
+      status: this.status,
+      version: this.version,
+      createdAt: this.createdAt,
+      updatedAt: this.updatedAt,
+      executionStatus: this.state.status,
+      waitingFor: this.state.execution?.waiting[0]?.type,
+      totals: this.totals,
     });
   }
 
@@ -328,9 +336,6 @@ export class AgentSession {
   }
 }
 
-/** The members that version 2 of the format has added. */
-const SINCE_VERSION_2 = ['owner', 'title', 'labels', 'budget', 'totals', 'awaitsResume'];
-
 /** Returns the document of a session, with `parts` as its definition and state. */
 export function writeSession(
   session: AgentSession,
@@ -347,49 +352,13 @@ export function writeSession(
   return sealSnapshot(FORMAT, version, compact({ ...version1, ...added }));
 }
 
-const NAMES = new Set([
-  'sessionId',
-  'parentId',
-  'forkedFrom',
-  'owner',
-  'title',
-  'labels',
-  'budget',
-  'totals',
-  'awaitsResume',
-  'status',
-  'revision',
-  'createdAt',
-  'updatedAt',
-  'definition',
-  'state',
-]);
-
-const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readString, version: readCount });
-
 const readSession: Read<AgentSessionFields> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  for (const name of SINCE_VERSION_2) reader.requireVersion(2, members, name);
-  const definition = reader.required(members, 'definition', readAgentDefinition);
-  const budget = reader.optional(members, 'budget', readBudgetLimits);
-  const state = reader.required(members, 'state', AgentState.read);
-  const totals = reader.optional(members, 'totals', readSessionTotals);
+  const { totals, awaitsResume = false, ...fields } = readFields(reader, value, SESSION);
+  const { definition, state } = fields;
   return {
-    sessionId: reader.required(members, 'sessionId', SessionId.read),
-    parentId: reader.optional(members, 'parentId', SessionId.read),
-    forkedFrom: reader.optional(members, 'forkedFrom', SessionId.read),
-    owner: reader.optional(members, 'owner', readOwner),
-    title: reader.optional(members, 'title', readTitle),
-    labels: reader.optional(members, 'labels', readLabels),
-    budget: budget && ExecutionBudget.of(budget),
+    ...fields,
     agentName: definition.name,
-    status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
-    revision: reader.required(members, 'revision', readRevision),
-    createdAt: reader.required(members, 'createdAt', readInstant),
-    updatedAt: reader.required(members, 'updatedAt', readInstant),
-    definition,
-    state,
-    awaitsResume: reader.optional(members, 'awaitsResume', readTrue) ?? false,
+    awaitsResume,
     pastTotals: totals ? totalsWithout(totals, totalsOf(state.execution)) : NO_TOTALS,
     endedExecutions: NONE_ENDED,
   };

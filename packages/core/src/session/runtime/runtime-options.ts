@@ -4,15 +4,13 @@ import { systemClock, type Clock } from '../../clock.ts';
 import type { RunOptions } from '../../loop/run/loop-parts.ts';
 import { announceTo, type AgentEventListener } from '../../loop/steps/events.ts';
 import type { IfContextNeeded } from '../../loop/tools/run-context.ts';
-import type { AgentDefinition } from '../../state/agent-definition.ts';
 import type { AdvanceParts } from '../work/advance-session.ts';
 import { Agents, type AgentCatalog, type RunContextFactory } from '../work/agents.ts';
 import type { Schedule } from '../engine/engine.ts';
-import type { AgentSession } from '../session.ts';
+import type { AgentSession, AgentSessionInit } from '../session.ts';
 import { SessionCache, type CachedSessions } from '../claim/session-cache.ts';
 import { checkHooks, type SessionEvent, type SessionHooks } from '../session-events.ts';
-import type { BudgetLimits } from '../../state/execution/budget.ts';
-import { LABELS, OWNER, TITLE, type SessionLabels } from '../session-facts.ts';
+import { LABELS, OWNER, TITLE } from '../session-facts.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import { SAVE_POLICIES, type SavePolicy } from '../work/session-work.ts';
 import { WorkSlots } from '../claim/work-slots.ts';
@@ -91,26 +89,14 @@ export type RequireRunContext<Context> = IfContextNeeded<
 >;
 
 /** Options of `SessionRuntime.create`. */
-export interface CreateSessionOptions {
-  /** The definition of the agent, which is saved with the session. */
-  readonly definition: AgentDefinition;
-  /** The id of the session. Default: a UUID. */
-  readonly sessionId?: string;
-  /** The parent of the session, which is notified when the execution of this session has ended. */
-  readonly parentId?: string;
+export interface CreateSessionOptions extends Pick<
+  AgentSessionInit,
+  'definition' | 'sessionId' | 'parentId' | 'title' | 'labels' | 'budget'
+> {
   /** When the session expires. Default: the `expiry` option of the store. */
-  readonly expiry?: SessionExpiry;
+  readonly expiry?: SessionExpiry | undefined;
   /** The tenant or the user that the session belongs to: 1 to 1,000 characters. Default: the owner of the runtime. */
-  readonly owner?: string;
-  /** A title for people: 1 to 500 characters. */
-  readonly title?: string;
-  /** At most 16 small texts by name. */
-  readonly labels?: SessionLabels;
-  /**
-   * The limits of all executions of the session together. An execution that reaches one ends `stopped`. `maxCost` requires
-   * that the loop has prices.
-   */
-  readonly budget?: BudgetLimits;
+  readonly owner?: string | undefined;
 }
 
 /** Options of `SessionRuntime.execute`. */
