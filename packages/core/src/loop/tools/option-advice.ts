@@ -1,69 +1,47 @@
 /** Advice for options that a function does not have, by the name of the option. */
 type Advice = Readonly<Record<string, string>>;
 
-const DRIVER = 'pass a driver, as in driver: aiSdkDriver({ model })';
+/** Returns advice by name, from a table whose keys are lists of names with the same advice. */
+function adviceFor(table: Advice): Advice {
+  const rows = Object.entries(table);
+  return Object.fromEntries(rows.flatMap(([names, text]) => names.split(', ').map((name) => [name, text])));
+}
+
+const LIMITS = 'maxSteps, maxTokens, maxSeconds, maxCost';
 const BUDGET = 'set the limits in "budget", as in budget: { maxSteps: 5 }';
-const PROMPT = 'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")';
-const MESSAGES = 'add them to the state, as in loop.run(AgentState.empty().withUserMessage("Hello"))';
-const SETTINGS = 'set it in the state, as in state.withLlmConfig({ temperature: 0 })';
-const OUTPUT = 'pass a hook, as in hooks: [structuredOutput(schema)]';
-const LISTENERS = 'pass listeners, as in listeners: [eventListener("step-completed", listener)]';
 const CHANGES =
   'pass a hook that changes the request of a step, as in hooks: [{ beforeInference: (request) => ({ request: { ...request, toolChoice: "none" } }) }]';
-const TELEMETRY = 'pass a listener that records events, as in listeners: [(event) => record(event)]';
-const CONTEXT = 'pass it to each run, as in loop.run(state, { runContext })';
-const SIGNAL = 'pass it to the run, as in loop.run(state, { signal })';
 
-export const LOOP_ADVICE: Advice = {
-  model: DRIVER,
-  provider: DRIVER,
+export const LOOP_ADVICE = adviceFor({
+  'model, provider': 'pass a driver, as in driver: aiSdkDriver({ model })',
   maxRetries: 'set it in the driver, as in driver: aiSdkDriver({ model, maxRetries: 2 })',
-  maxSteps: BUDGET,
-  maxTokens: BUDGET,
-  maxSeconds: BUDGET,
-  maxCost: BUDGET,
-  deadline: BUDGET,
+  [`${LIMITS}, deadline`]: BUDGET,
   stopWhen: `${BUDGET}; pass other conditions as hooks, as in hooks: [finishReason("length")]`,
-  system: PROMPT,
-  systemPrompt: PROMPT,
-  instructions: PROMPT,
-  prompt: MESSAGES,
-  messages: MESSAGES,
-  llmConfig: SETTINGS,
-  temperature: SETTINGS,
-  maxOutputTokens: SETTINGS,
-  responseFormat: OUTPUT,
-  output: OUTPUT,
-  onEvent: LISTENERS,
-  onStepFinish: LISTENERS,
-  onFinish: LISTENERS,
+  'system, systemPrompt, instructions':
+    'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")',
+  'prompt, messages': 'add them to the state, as in loop.run(AgentState.empty().withUserMessage("Hello"))',
+  'llmConfig, temperature, maxOutputTokens, providerOptions':
+    'set it in the state, as in state.withLlmConfig({ temperature: 0 })',
+  'responseFormat, output, experimental_output': 'pass a hook, as in hooks: [structuredOutput(schema)]',
+  'onEvent, onStepFinish, onFinish':
+    'pass listeners, as in listeners: [eventListener("step-completed", listener)]',
   onError: 'pass a hook, as in hooks: [{ onError: (error) => report(error) }]',
-  activeTools: CHANGES,
-  prepareStep: CHANGES,
-  experimental_telemetry: TELEMETRY,
-  telemetry: TELEMETRY,
-  experimental_output: OUTPUT,
-  context: CONTEXT,
-  runContext: CONTEXT,
-  experimental_context: CONTEXT,
-  providerOptions: SETTINGS,
-  signal: SIGNAL,
-  abortSignal: SIGNAL,
+  'activeTools, prepareStep': CHANGES,
+  'telemetry, experimental_telemetry':
+    'pass a listener that records events, as in listeners: [(event) => record(event)]',
+  'context, runContext, experimental_context': 'pass it to each run, as in loop.run(state, { runContext })',
+  'signal, abortSignal': 'pass it to the run, as in loop.run(state, { signal })',
   name: 'set it in a definition, as in AgentBuilder.of({ driver }).build({ name: "assistant" })',
   store: 'pass it to a runtime, as in new SessionRuntime({ store, agents: { assistant: loop } })',
-};
+});
 
-export const RUN_ADVICE: Advice = {
+export const RUN_ADVICE = adviceFor({
   abortSignal: 'use "signal"',
-  context: 'use "runContext"',
-  experimental_context: 'use "runContext"',
+  'context, experimental_context': 'use "runContext"',
   listeners: 'pass one listener, as in onEvent: listener',
-  maxSteps: BUDGET,
-  maxTokens: BUDGET,
-  maxSeconds: BUDGET,
-  maxCost: BUDGET,
+  [LIMITS]: BUDGET,
   tools: 'pass them to the loop, as in createAgentLoop({ driver, tools })',
-};
+});
 
 export const BUILDER_ADVICE: Advice = {
   tools: 'add them with withTools(search, read)',
@@ -71,32 +49,20 @@ export const BUILDER_ADVICE: Advice = {
   listeners: 'add them with withListeners(listener)',
 };
 
-const ARGUMENTS = 'pass the schema of the arguments, as in inputSchema: z.object({ city: z.string() })';
-const EXECUTE = 'pass the function, as in execute: ({ a, b }) => a + b';
-const RUN_CONTEXT = 'create the tool with toolFor, as in toolFor<Shop>()(init)';
 const TIMEOUT = 'set it in seconds, as in timeoutSeconds: 30';
 
-export const TOOL_ADVICE: Advice = {
-  parameters: ARGUMENTS,
-  schema: ARGUMENTS,
-  args: ARGUMENTS,
-  input: ARGUMENTS,
-  handler: EXECUTE,
-  run: EXECUTE,
-  func: EXECUTE,
-  call: EXECUTE,
-  timeout: TIMEOUT,
-  timeoutMs: TIMEOUT,
-  maxRetries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
-  retries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
+export const TOOL_ADVICE = adviceFor({
+  'parameters, schema, args, input':
+    'pass the schema of the arguments, as in inputSchema: z.object({ city: z.string() })',
+  'handler, run, func, call': 'pass the function, as in execute: ({ a, b }) => a + b',
+  'timeout, timeoutMs': TIMEOUT,
+  'maxRetries, retries': 'set the number of attempts, as in retry: { maxAttempts: 3 }',
   requiresApproval: 'use "needsApproval"',
   readOnly: 'set effect: "readOnly"',
   idempotent: 'set effect: "idempotent"',
-  context: RUN_CONTEXT,
-  runContext: RUN_CONTEXT,
-  needsRunContext: RUN_CONTEXT,
+  'context, runContext, needsRunContext': 'create the tool with toolFor, as in toolFor<Shop>()(init)',
   isResumable: 'add it to the tool, as in { ...tool(init), isResumable: true }',
-};
+});
 
 const WAITS = 'has no execute, so its calls wait for an answer';
 
