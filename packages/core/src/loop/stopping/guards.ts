@@ -6,7 +6,7 @@ import { ExecutionBudget, type BudgetLimits } from '../../state/execution/budget
 import { stopSignal, type StopReason, type StopSignal } from '../../state/execution/continuation.ts';
 import { FINISH_REASONS, type FinishReason } from '../../state/inference/inference-response.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
+import type { StepDeadline, Hook } from '../hooks/hook.ts';
 import { PRICES, pricing, requirePrice, type ModelIdOf, type ModelPrices } from './model-prices.ts';
 
 /** Guards run before other hooks. */
@@ -15,6 +15,24 @@ export const GUARD_PRIORITY = 1_000;
 const COUNT = mustBe.wholeNumber(0);
 const AMOUNT = mustBe.number(0);
 
+interface Limit {
+  readonly reason: StopReason;
+  readonly unit: string;
+  readonly spentIn: (state: AgentState) => number;
+}
+
+/** The limits of amounts, by the name of the guard. */
+const LIMITS = {
+  stepsLimit: { reason: 'stepsLimitReached', unit: 'steps', spentIn: (state) => state.stepCount },
+  tokenLimit: { reason: 'tokenLimitReached', unit: 'tokens', spentIn: (state) => state.usage.totalTokens },
+  timeLimit: {
+    reason: 'timeLimitReached',
+    unit: 'seconds',
+    spentIn: (state) => state.execution?.workedSeconds ?? 0,
+  },
+  costLimit: { reason: 'costLimitReached', unit: 'dollars', spentIn: (state) => state.cost ?? 0 },
+} as const satisfies Readonly<Record<string, Limit>>;
+
 /**
  * Stops before a step beyond the limit, never in an open step. Steps are counted in the execution, so the count continues
  * after a resume, an approval or a change of process.
@@ -22,7 +40,7 @@ const AMOUNT = mustBe.number(0);
  */
 export function stepsLimit(maxSteps: number): Hook {
   checkArgument('maxSteps of stepsLimit', maxSteps, COUNT);
-  return limitGuard('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
+  return limitGuard('stepsLimit', maxSteps);
 }
 
 /**
@@ -32,13 +50,7 @@ export function stepsLimit(maxSteps: number): Hook {
  */
 export function tokenLimit(maxTokens: number): Hook {
   checkArgument('maxTokens of tokenLimit', maxTokens, AMOUNT);
-  return limitGuard(
-    'tokenLimit',
-    'tokenLimitReached',
-    maxTokens,
-    'tokens',
-    (state) => state.usage.totalTokens,
-  );
+  return limitGuard('tokenLimit', maxTokens);
 }
 
 /**
@@ -48,15 +60,12 @@ export function tokenLimit(maxTokens: number): Hook {
  */
 export function timeLimit(maxSeconds: number): Hook {
   checkArgument('maxSeconds of timeLimit', maxSeconds, AMOUNT);
-  const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
-  const reason = 'timeLimitReached';
   return Object.freeze<Hook>({
-    ...limitGuard('timeLimit', reason, maxSeconds, 'seconds', worked),
+    ...limitGuard('timeLimit', maxSeconds),
     stepDeadline(state, { clock }) {
-      const spent = worked(state);
+      const spent = LIMITS.timeLimit.spentIn(state);
       const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
-      const spentThen = Math.max(spent, maxSeconds);
-      return { at, signal: limitReachedSignal('timeLimit', reason, maxSeconds, spentThen, 'seconds') };
+      return { at, signal: limitReachedSignal('timeLimit', maxSeconds, Math.max(spent, maxSeconds)) };
     },
   });
 }
@@ -104,14 +113,12 @@ const checkCostOptions: OptionsCheck<CostLimitOptions> = (options, owner) =>
 export function costLimit(maxCost: number, options: CostLimitOptions): Hook {
   checkArgument('maxCost of costLimit', maxCost, AMOUNT);
   const { prices, modelIdOf = modelIdOfState } = checkCostOptions(options);
-  const look = guard('costLimit', (state) => {
-    const spent = state.cost ?? 0;
-    return spent < maxCost
-      ? undefined
-      : limitReachedSignal('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
-  });
   const checkRequest: Hook['checkRequest'] = ({ llmConfig }) => requirePrice(prices, modelIdOf(llmConfig));
-  return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look, checkRequest });
+  return Object.freeze<Hook>({
+    ...pricing(prices, modelIdOf),
+    ...limitGuard('costLimit', maxCost),
+    checkRequest,
+  });
 }
 
 /** The model that settings name. */
@@ -178,11 +185,7 @@ export function cancellation(
 ): Hook {
   checkArgument('isCancelled of cancellation', isCancelled, mustBe.function);
   const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
-  return Object.freeze<Hook>({
-    name: 'cancellation',
-    priority: GUARD_PRIORITY,
-    checkLimit: async (state) => ((await isCancelled(state)) ? signal : undefined),
-  });
+  return guard('cancellation', async (state) => ((await isCancelled(state)) ? signal : undefined));
 }
 
 /**
@@ -203,11 +206,7 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
   return guards;
 }
 
-function guard(
-  name: string,
-  check: (state: AgentState, context: HookContext) => StopSignal | undefined,
-  deadline?: StepDeadline,
-): Hook {
+function guard(name: string, check: NonNullable<Hook['checkLimit']>, deadline?: StepDeadline): Hook {
   return Object.freeze<Hook>({
     name,
     priority: GUARD_PRIORITY,
@@ -216,26 +215,16 @@ function guard(
   });
 }
 
-function limitGuard(
-  name: string,
-  reason: StopReason,
-  most: number,
-  unit: string,
-  spentOf: (state: AgentState) => number,
-): Hook {
+function limitGuard(name: keyof typeof LIMITS, most: number): Hook {
+  const { spentIn } = LIMITS[name];
   return guard(name, (state) => {
-    const spent = spentOf(state);
-    return spent < most ? undefined : limitReachedSignal(name, reason, most, spent, unit);
+    const spent = spentIn(state);
+    return spent < most ? undefined : limitReachedSignal(name, most, spent);
   });
 }
 
-function limitReachedSignal(
-  source: string,
-  reason: StopReason,
-  most: number,
-  spent: number,
-  unit: string,
-): StopSignal {
+function limitReachedSignal(source: keyof typeof LIMITS, most: number, spent: number): StopSignal {
+  const { reason, unit } = LIMITS[source];
   const message = `${spent} of ${most} ${unit} are used up.`;
   return stopSignal({ reason, message, context: { limit: most, spent }, source });
 }
