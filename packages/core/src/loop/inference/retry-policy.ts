@@ -1,6 +1,7 @@
 import { MAX_SECONDS, mustBe, optionsCheck, type OptionChecks } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { backoff, jitterOf } from '../../backoff.ts';
+import { compact } from '../../json.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import { Usage } from '../../state/inference/usage.ts';
@@ -53,32 +54,20 @@ const checkRetryOptions = optionsCheck<InferenceRetryOptions>('inferenceRetry', 
   maxRetries: 'set it in the driver, as in aiSdkDriver({ maxRetries: 2 }); the loop has "maxElapsedSeconds"',
 });
 
-/** `InferenceRetryOptions` with every default; durations in milliseconds. */
-export interface RetryPolicy {
-  readonly initialDelay: number;
-  readonly maxDelay: number;
-  readonly maxElapsed: number;
-  readonly maxPause: number;
-  readonly onExhausted: 'suspend' | 'fail' | undefined;
-  readonly maxSuspended: number;
-}
+const DEFAULTS = {
+  initialDelaySeconds: 2,
+  maxDelaySeconds: 300,
+  maxElapsedSeconds: 3_600,
+  maxPauseSeconds: 5,
+  maxSuspendedSeconds: 14 * 86_400,
+} as const satisfies InferenceRetryOptions;
+
+/** `InferenceRetryOptions` with every default. */
+export type RetryPolicy = InferenceRetryOptions & { readonly [Name in keyof typeof DEFAULTS]: number };
 
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
 export function retryPolicyOf(options: InferenceRetryOptions = {}): RetryPolicy {
-  const {
-    initialDelaySeconds = 2,
-    maxDelaySeconds = 300,
-    maxElapsedSeconds = 3_600,
-  } = checkRetryOptions(options);
-  const { maxPauseSeconds = 5, onExhausted, maxSuspendedSeconds = 14 * 86_400 } = options;
-  return {
-    initialDelay: initialDelaySeconds * 1_000,
-    maxDelay: maxDelaySeconds * 1_000,
-    maxElapsed: maxElapsedSeconds * 1_000,
-    maxPause: maxPauseSeconds * 1_000,
-    onExhausted,
-    maxSuspended: maxSuspendedSeconds * 1_000,
-  };
+  return { ...DEFAULTS, ...compact(checkRetryOptions(options)) };
 }
 
 /** A call of the model that just failed. */
@@ -101,8 +90,8 @@ export function failureToRepeat(call: FailedCall, policy: RetryPolicy): Inferenc
   if (retryAt !== undefined) return failureOf(call, { retryAt });
   const isSuspended = policy.onExhausted === 'suspend' && (isRetryable || needsPerson);
   if (!isSuspended) return undefined;
-  const failAt = policy.maxSuspended === Infinity ? {} : { failAt: Math.ceil(at + policy.maxSuspended) };
-  return failureOf(call, failAt);
+  const failAt = Math.ceil(at + policy.maxSuspendedSeconds * 1_000);
+  return failureOf(call, failAt === Infinity ? {} : { failAt });
 }
 
 /** The failure to store in the step. */
@@ -120,10 +109,10 @@ function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Inst
   const series = failuresInSeries(step.inferenceFailures);
   const pauses = series.filter(({ at: failedAt, retryAt = failedAt }) => retryAt > failedAt).length;
   const { retryAfterSeconds = 0 } = driverFailureOf(thrown);
-  const limits = { first: policy.initialDelay, longest: policy.maxDelay };
+  const limits = { first: policy.initialDelaySeconds * 1_000, longest: policy.maxDelaySeconds * 1_000 };
   const delay = backoff(limits, pauses + 1) * jitterOf(step.id, pauses);
   const retryAt = Math.ceil(at + Math.max(delay, retryAfterSeconds * 1_000));
-  return policy.maxElapsed > 0 && mayRepeatAt(retryAt, { step, at }, policy) ? retryAt : undefined;
+  return policy.maxElapsedSeconds > 0 && mayRepeatAt(retryAt, { step, at }, policy) ? retryAt : undefined;
 }
 
 /**
@@ -133,10 +122,10 @@ function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Inst
 export function mayRepeatAt(
   instant: Instant,
   { step, at }: Pick<FailedCall, 'step' | 'at'>,
-  { maxElapsed }: RetryPolicy,
+  { maxElapsedSeconds }: RetryPolicy,
 ): boolean {
   const first = failuresInSeries(step.inferenceFailures)[0]?.at ?? at;
-  return maxElapsed === 0 || instant - first <= maxElapsed;
+  return maxElapsedSeconds === 0 || instant - first <= maxElapsedSeconds * 1_000;
 }
 
 /** The failures since the step was begun or `retry()` was called. */

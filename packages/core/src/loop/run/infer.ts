@@ -219,7 +219,7 @@ export async function waitForRetry(run: InferenceRun): Promise<boolean> {
   const retryAt = run.state.currentStep?.pendingRetry?.retryAt;
   if (retryAt === undefined) return false;
   const delay = retryAt - run.now();
-  if (delay > retry.maxPause) return false;
+  if (delay > retry.maxPauseSeconds * 1_000) return false;
   await run.checkpointer.save('inference'); // the failed call counts, also after a crash
   const isDue = delay <= 0 || (await pause(clock, delay, run.signals.current));
   if (isDue) run.advance({ type: 'inferenceRetried', at: run.now() });
