@@ -173,7 +173,8 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   function startRun(loop: LoopParts, state: AgentState, runOptions: InternalRunOptions): AgentRun {
     const { signal = neverSignal(), onEvent } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
-    const heard = redact ? redactedListeners(all, redact) : all;
+    const isHeard = redact !== undefined && all.length > 0;
+    const heard = isHeard ? [redactedListener((event) => announceTo(all, event), redact)] : all;
     return new AgentRun(state, loop, { ...runOptions, signal, listeners: heard });
   }
 
@@ -196,14 +197,6 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 
   const { tools, toolList } = parts;
   return Object.freeze({ tools, run, iterate, stream, needsRunContext: needsRunContext(toolList) });
-}
-
-function redactedListeners(
-  listeners: readonly AgentEventListener[],
-  redact: Redact,
-): readonly AgentEventListener[] {
-  if (listeners.length === 0) return listeners;
-  return [redactedListener((event) => announceTo(listeners, event), redact)];
 }
 
 /** Runs to the end and returns the last state. @throws the error of a failed checkpoint. */

@@ -87,7 +87,7 @@ const toolMembers = (
  * The members of each event besides its type; `undefined` drops the event. They are copied by name, so a member that is
  * added to an event later is not passed on until it is named here.
  */
-const MEMBERS: {
+export const EVENT_MEMBERS: {
   readonly [T in EventBody['type']]: (event: BodyOf<T>, by: Redaction) => MembersOf<T> | undefined;
 } = {
   'execution-started': nothing,
@@ -138,7 +138,7 @@ const MEMBERS: {
 /** The redacted content of an event. An event of an unknown type is dropped. */
 function redactedBody(event: EventBody, by: Redaction): EventBody | undefined {
   const { type } = event;
-  const redact = Object.hasOwn(MEMBERS, type) ? MEMBERS[type] : undefined;
+  const redact = Object.hasOwn(EVENT_MEMBERS, type) ? EVENT_MEMBERS[type] : undefined;
   const members = redact?.(event as never, by);
   return members && ({ type, ...members } as EventBody);
 }
