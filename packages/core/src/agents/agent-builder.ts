@@ -148,13 +148,7 @@ export class AgentBuilder<in Context = unknown> {
   ): AgentBuilder<Context> {
     checkArgument('factories', factories, mustBe.object);
     for (const [name, factory] of Object.entries(factories)) {
-      if (typeof factory !== 'function') {
-        const found = describeValue(factory);
-        throw invalidArgument(
-          `The factory of capability "${name}" must be a function, found ${found}.`,
-          TypeError,
-        );
-      }
+      checkArgument(`The factory of capability "${name}"`, factory, mustBe.function);
       if (Object.hasOwn(this.capabilityFactories, name))
         throw invalidArgument(`There are two capabilities named "${name}".`);
     }
@@ -168,12 +162,7 @@ export class AgentBuilder<in Context = unknown> {
    * @throws TypeError `ARGUMENT_INVALID` for a value that is not a capability; any error that the capability throws.
    */
   use<Needed = unknown>(capability: Capability<Needed>): AgentBuilder<Context & Needed> {
-    if (typeof capability !== 'function')
-      throw invalidArgument(
-        `A capability must be a function, found ${describeValue(capability)}.`,
-        TypeError,
-      );
-    const changed: unknown = capability(this);
+    const changed: unknown = checkArgument('A capability', capability, mustBe.function)(this);
     if (changed instanceof AgentBuilder) return changed;
     const found = describeValue(changed);
     throw invalidArgument(`A capability must return an AgentBuilder, found ${found}.`, TypeError);

@@ -5,13 +5,13 @@ import { AgentState } from '../state/agent-state.ts';
 import { AgentId } from '../state/values/ids.ts';
 import type { LlmConfig } from '../state/inference/llm-config.ts';
 import type { JsonObject } from '../json.ts';
-import type { ToolOutput, UserPart } from '../state/messages/messages.ts';
+import type { UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/tools/option-advice.ts';
-import type { ModelOutputOptions, Tool } from '../loop/tools/tool-types.ts';
+import type { Tool } from '../loop/tools/tool-types.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 import { nameInMessages, TIME_LIMIT, TOOL_NAME } from '../loop/tools/tool-checks.ts';
 import { tool } from '../loop/tools/tool.ts';
@@ -21,7 +21,7 @@ import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 export type SubagentTask = string | readonly UserPart[] | AgentState;
 
 /** The options of a subagent. */
-export interface SubagentInit<Args, Own = unknown> {
+export interface SubagentInit<Args, Own = unknown> extends Pick<Tool, 'toModelOutput'> {
   /** 1 to 64 letters, digits, `_` or `-`, as for a tool. */
   readonly name: string;
   /** For the model: what the agent does and when to call it. */
@@ -47,8 +47,6 @@ export interface SubagentInit<Args, Own = unknown> {
    * a final response.
    */
   readonly toResult?: (agent: AgentState, args: Args) => unknown;
-  /** Returns what the calling model reads, when it is not the result itself. */
-  readonly toModelOutput?: (result: ModelOutputOptions) => ToolOutput | Promise<ToolOutput>;
   /** Seconds that one call may take; no limit when absent. */
   readonly timeoutSeconds?: number;
 }

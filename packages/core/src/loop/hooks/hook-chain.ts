@@ -31,6 +31,10 @@ const POINTS: readonly HookPoint[] = [
   'onError',
 ];
 
+const NAME: ArgumentCheck = {
+  expected: 'a string that is not empty',
+  accepts: (value) => value === undefined || (typeof value === 'string' && value !== ''),
+};
 const PRIORITY: ArgumentCheck = {
   expected: 'a number',
   accepts: (value) => value === undefined || (typeof value === 'number' && !Number.isNaN(value)),
@@ -247,12 +251,7 @@ function requireHook(hook: Hook<never>, place: number): void {
       TypeError,
     );
   }
-  const { name }: { readonly name?: unknown } = hook;
-  if (name === undefined || (typeof name === 'string' && name !== '')) return;
-  throw invalidArgument(
-    `The name of hook ${place} must be a string that is not empty, found ${describeValue(name)}.`,
-    TypeError,
-  );
+  checkArgument(`The name of hook ${place}`, hook.name, NAME);
 }
 
 function checkMembers(hook: Hook<never>, place: number): void {

@@ -1,5 +1,5 @@
-import { editDistance } from '../../arguments.ts';
-import { describeValue, invalidArgument } from '../../errors.ts';
+import { checkArgument, editDistance, mustBe } from '../../arguments.ts';
+import { invalidArgument } from '../../errors.ts';
 import { isPlainObject } from '../../json.ts';
 
 /** The members that a hook may have. */
@@ -20,16 +20,11 @@ export interface MemberNames {
 export function checkHookMembers(hook: object, owner: string, names: MemberNames): void {
   for (const name of memberNames(hook)) {
     if (names.values.includes(name)) continue;
-    const isKnown = names.functions.includes(name);
-    if (isKnown) requireFunction(hook, name, owner);
-    else if (soundsLikeHook(hook, name, names)) throw unknownMember(owner, name, names);
+    const value = (hook as Readonly<Record<string, unknown>>)[name];
+    if (!names.functions.includes(name)) {
+      if (soundsLikeHook(hook, name, names)) throw unknownMember(owner, name, names);
+    } else if (value !== undefined) checkArgument(`${name} of ${owner}`, value, mustBe.function);
   }
-}
-
-function requireFunction(hook: object, name: string, owner: string): void {
-  const value = (hook as Readonly<Record<string, unknown>>)[name];
-  if (value === undefined || typeof value === 'function') return;
-  throw invalidArgument(`${name} of ${owner} must be a function, found ${describeValue(value)}.`, TypeError);
 }
 
 /** The names of all members, those of the classes of the object included. */

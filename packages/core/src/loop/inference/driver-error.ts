@@ -65,16 +65,13 @@ export interface DriverErrorOptions extends HoldfastErrorOptions {
  * execution, calls a fallback model, or ends the execution `failed`. The kind determines the code: `rateLimited` has
  * the code `DRIVER_RATE_LIMITED`, `unknown` has `DRIVER_FAILED`.
  */
-export class DriverError extends HoldfastError {
+export class DriverError extends HoldfastError implements DriverErrorOptions {
   readonly kind: DriverErrorKind;
   /** True when the same call may succeed later. */
   readonly isRetryable: boolean;
-  /** The seconds after which the provider accepts another call, when it named them. */
   readonly retryAfterSeconds: number | undefined;
-  /** The part of the response that had arrived. */
-  readonly partialResponse: InferenceResponse | InferenceResponseInit | undefined;
-  /** The usage that the provider bills for the failed call, when it is known. */
-  readonly usage: Usage | CallUsage | undefined;
+  readonly partialResponse: DriverErrorOptions['partialResponse'];
+  readonly usage: DriverErrorOptions['usage'];
 
   /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind. */
   constructor(kind: DriverErrorKind, message: string, options: DriverErrorOptions = {}) {

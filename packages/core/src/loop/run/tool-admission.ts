@@ -1,5 +1,6 @@
 import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
+import { NOTHING } from '../../state/values/frozen-array.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
@@ -43,8 +44,6 @@ interface Verdict {
   readonly blockedBy: readonly ToolBlock[];
   readonly thrown?: Thrown;
 }
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
  * Admits a call that the model requested: calls the hooks, checks the arguments, and asks the approval rule of the tool.

@@ -4,7 +4,7 @@ import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { indexOfExecution } from '../../state/tools/tool-executions.ts';
 import { outcomeAtEnd } from '../../state/tools/tool-outcome.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
-import { pushTo } from '../../state/values/frozen-array.ts';
+import { NOTHING, pushTo } from '../../state/values/frozen-array.ts';
 import type { ToolExecutionId } from '../../state/values/ids.ts';
 import { stepAtWork } from '../steps/stepper.ts';
 import type { Tool } from '../tools/tool-types.ts';
@@ -18,8 +18,6 @@ interface EndedCall {
   readonly id: ToolExecutionId;
   readonly end: CallEnd;
 }
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
  * The tool calls of one step: each is admitted, marked as started, saved, attempted, and its outcome is recorded. The

@@ -1,5 +1,6 @@
 import { describeValue } from '../../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { NOTHING } from '../../state/values/frozen-array.ts';
 
 /**
  * Checks a value against the part of JSON Schema that tools use: `type`, `enum`, `const`, `properties`, `required`,
@@ -23,8 +24,6 @@ export function checkJsonSchema(
 
 /** The number of problems that are listed for each alternative when a value fits no alternative. */
 const ALTERNATIVE_LIMIT = 3;
-
-const NOTHING: readonly never[] = Object.freeze([]);
 
 /** The problems found so far, and the root schema for local references. */
 class Findings {

@@ -6,7 +6,7 @@ import { nameInMessages, TIME_LIMIT, TOOL_NAME } from './tool-checks.ts';
 import type { Tool } from './tool-types.ts';
 
 /** The options of `providerTool()`. */
-export interface ProviderToolInit {
+export interface ProviderToolInit extends Pick<Tool, 'approvalTimeoutSeconds'> {
   /** The name of the tool in the loop: 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
   /** The name of the provider, and the provider's name of the tool, as in `openai.web_search`. */
@@ -15,8 +15,6 @@ export interface ProviderToolInit {
   readonly args?: JsonObject;
   /** True when the provider may return a result in a later response than the call. Default: false. */
   readonly supportsDeferredResults?: boolean;
-  /** Seconds after which a call that needs approval is denied; no limit when absent. */
-  readonly approvalTimeoutSeconds?: number;
 }
 
 const ID = /^[^.]+\..+$/;

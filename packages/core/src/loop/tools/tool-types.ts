@@ -99,7 +99,7 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
    * with it. The loop does not call `execute` of such a tool.
    */
   validateAnswer?(value: JsonValue): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
-  /** Seconds after which a call without an answer fails; no limit when absent. */
+  /** Seconds after which a call without an answer fails, and the model reads it; no limit when absent. */
   readonly answerTimeoutSeconds?: number | undefined;
   /** The tools of the agent that a call runs, by name. @internal */
   readonly toolsInside?: (() => ReadonlyMap<string, Tool> | undefined) | undefined;
@@ -112,7 +112,7 @@ export type AnyTool = Tool<unknown, unknown, never>;
 export interface ToolInit<Args, Result, Context = unknown>
   extends
     Pick<ToolDescription, 'strict' | 'providerOptions' | 'inputExamples'>,
-    Pick<Tool, 'effect' | 'toModelOutput'>,
+    Pick<Tool, 'effect' | 'toModelOutput' | 'approvalTimeoutSeconds'>,
     Pick<Tool<unknown, unknown, Context>, 'reconcile'> {
   /** 1 to 64 letters, digits, `_` or `-`, which every provider accepts. */
   readonly name: string;
@@ -132,25 +132,14 @@ export interface ToolInit<Args, Result, Context = unknown>
   readonly needsApproval?:
     | boolean
     | ((args: Args, context: ApprovalContext<Context>) => boolean | Promise<boolean>);
-  /** Seconds after which a call without a decision is denied; no limit when absent. */
-  readonly approvalTimeoutSeconds?: number;
 }
 
 /** The options of `tool()` for a tool without `execute`: a person, a page or another system answers its calls. */
-export interface QuestionInit<Args> extends Pick<
-  ToolInit<Args, unknown>,
-  | 'name'
-  | 'description'
-  | 'toModelOutput'
-  | 'strict'
-  | 'providerOptions'
-  | 'inputExamples'
-  | 'needsApproval'
-  | 'approvalTimeoutSeconds'
-> {
+export interface QuestionInit<Args>
+  extends
+    Omit<ToolInit<Args, unknown>, 'execute' | 'timeoutSeconds' | 'retry' | 'effect' | 'reconcile'>,
+    Pick<Tool, 'answerTimeoutSeconds'> {
   readonly execute?: never;
-  /** Seconds after which a call without an answer fails, and the model reads it; no limit when absent. */
-  readonly answerTimeoutSeconds?: number;
 }
 
 /** The options of `tool()`, of any kind. */
