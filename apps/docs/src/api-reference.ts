@@ -35,6 +35,8 @@ function createTypedoc(): Promise<Application> {
     excludeProtected: true,
     excludeExternals: true,
     readme: 'none',
+    // `pnpm typecheck` checks the types.
+    skipErrorChecking: true,
     name: 'API',
     logLevel: 'Warn',
     validation: false,
