@@ -24,6 +24,7 @@ import {
   type ScriptedDriver,
 } from '@holdfast/core/testing';
 import { expect } from 'vitest';
+import { HOOK_POINTS } from '../../src/loop/hooks/hook-chain.ts';
 
 // Invariants
 
@@ -159,18 +160,7 @@ export interface Scenario extends Partial<AgentLoopOptions> {
 }
 
 /** Every point at which hooks are called. */
-export const POINTS: readonly HookPoint[] = [
-  'beforeExecution',
-  'beforeStep',
-  'beforeInference',
-  'afterInference',
-  'beforeToolUse',
-  'afterToolUse',
-  'afterStep',
-  'onStop',
-  'afterExecution',
-  'onError',
-];
+export const POINTS = HOOK_POINTS;
 
 /** Each observed run has a time of its own, and so ids of its own. */
 let runs = 0;

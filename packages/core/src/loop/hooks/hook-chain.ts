@@ -18,7 +18,8 @@ import {
 /** The hook points whose methods receive a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
 
-const POINTS: readonly HookPoint[] = [
+/** The points at which the loop calls hooks. */
+export const HOOK_POINTS: readonly HookPoint[] = [
   'beforeExecution',
   'beforeStep',
   'beforeInference',
@@ -41,7 +42,7 @@ const PRIORITY: ArgumentCheck = {
 };
 
 /** The methods of a hook; each hook has at least one. */
-const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
+const MEMBERS = [...HOOK_POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
 type HookMember = (typeof MEMBERS)[number];
 
 const SESSION_HOOK = 'pass it to the runtime, as in new SessionRuntime({ store, agents, hooks })';

@@ -11,19 +11,9 @@ import {
   type MessageTransform,
 } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
-import type { MessageSelector } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 import { storeOf } from '../../support/arbitraries.ts';
-import {
-  call,
-  does,
-  expectSound,
-  observe,
-  readBack,
-  saidIn,
-  scriptedLoop,
-  told,
-} from '../../support/builders.ts';
+import { call, does, expectSound, observe, scriptedLoop, told } from '../../support/builders.ts';
 import { line, written } from '../../support/written.ts';
 
 const compile = conversationWithCurrentToolTrace();
@@ -247,26 +237,5 @@ describe('a custom compiler', () => {
     expect(end).toMatchObject({ status: 'failed', errors: [{ message: 'no luck' }] });
     const again = await observe({ state: end, script: ['Done.'] });
     expect(again.state.status).toBe('completed');
-  });
-
-  test('may replace another compiler during an execution', async () => {
-    const both = messageCompiler(allSections(), last(100));
-    const compilers = [compile, both, compile, allSections(), both, compile];
-    const first = await observe({ script: [call('a'), 'One.'], tools });
-    const shown: string[] = [];
-    await observe({
-      state: first.state.withUserMessage('More'),
-      script: [...compilers.slice(1).map(() => call('a')), 'Two.'],
-      tools,
-      compiler: (now) => {
-        const compiled = (compilers[now.stepCount] as MessageSelector)(now);
-        shown.push(line(compiled));
-        expect(saidIn(compiled)).toEqual(
-          saidIn((compilers[now.stepCount] as MessageSelector)(readBack(now))),
-        );
-        return compiled;
-      },
-    });
-    expect(shown).toHaveLength(compilers.length);
   });
 });

@@ -275,3 +275,22 @@ describe('the cost of a step depends on the added messages, not on the length of
     expect(readsBefore.at(-1)).toBe(readsBefore[2]);
   });
 });
+
+test('a compiler may replace another one during an execution', async () => {
+  const both = messageCompiler(allSections(), (messages: Messages) => messages.slice(-100));
+  const compilers = [compile, both, compile, allSections(), both, compile];
+  const first = await observe({ script: [call('a'), 'One.'], tools });
+  const shown: string[] = [];
+  await observe({
+    state: first.state.withUserMessage('More'),
+    script: [...compilers.slice(1).map(() => call('a')), 'Two.'],
+    tools,
+    compiler: (now) => {
+      const compiled = (compilers[now.stepCount] as MessageSelector)(now);
+      shown.push(line(compiled));
+      expect(saidIn(compiled)).toEqual(saidIn((compilers[now.stepCount] as MessageSelector)(readBack(now))));
+      return compiled;
+    },
+  });
+  expect(shown).toHaveLength(compilers.length);
+});

@@ -9,7 +9,7 @@ import {
   type HookContext,
   type RunOptions,
 } from '@holdfast/core';
-import { InferenceResponse, type InferenceResponseInit } from '@holdfast/core/driver';
+import { InferenceResponse } from '@holdfast/core/driver';
 import type { HookPoint } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,15 @@ import {
   type Observation,
   type Scenario,
 } from '../../support/builders.ts';
-import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
+import {
+  CUT_OFF_RUNS,
+  deaf,
+  honours,
+  ignores,
+  rejects,
+  returns,
+  type CutOffRun,
+} from '../../support/cut-off.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';
 
@@ -34,79 +42,23 @@ afterAll(() => {
   if (unhandled.length > 0) throw new AggregateError(unhandled, 'unhandled rejections');
 });
 
-/** A scenario with the means to abort it. */
-type Abortable = (abort: () => void) => Scenario;
+type Abortable = CutOffRun['scenario'];
 
 async function aborted(scenario: Abortable, reason?: unknown): Promise<Observation> {
   const controller = new AbortController();
   const made = scenario(() => controller.abort(reason));
   return observe({ ...made, run: { signal: controller.signal } });
 }
-/** One that returns what had arrived. */
-const returns =
-  (abort: () => void, answer: InferenceResponseInit): ScriptedAnswer =>
-  () => {
-    abort();
-    return { finishReason: 'aborted', ...answer };
-  };
-/** One that does not look at the signal. */
-const ignores =
-  (abort: () => void, answer: ScriptedAnswer): ScriptedAnswer =>
-  async () => {
-    abort();
-    await Promise.resolve();
-    return answer;
-  };
 
 describe('a cancel ends the execution stopped, by the user', () => {
-  interface Row {
-    readonly name: string;
-    readonly scenario: Abortable;
-    readonly text?: string;
-    readonly roles: string;
-    readonly outcomes?: readonly string[];
-    readonly calls: number;
-  }
-  const tools = { tools: [does('a')] };
-  const rows: readonly Row[] = [
+  const rows: readonly CutOffRun[] = [
+    ...CUT_OFF_RUNS,
     { name: 'before the run', scenario: (abort) => (abort(), {}), roles: 'u', calls: 0 },
     {
       name: 'in beforeExecution',
       scenario: (abort) => ({ hooks: [{ beforeExecution: abort }] }),
       roles: 'u',
       calls: 0,
-    },
-    {
-      name: 'in beforeStep',
-      scenario: (abort) => ({ hooks: [{ beforeStep: abort }] }),
-      roles: 'u',
-      calls: 0,
-    },
-    {
-      name: 'in beforeInference',
-      scenario: (abort) => ({ hooks: [{ beforeInference: abort }] }),
-      roles: 'u',
-      calls: 0,
-    },
-    {
-      name: 'in an inference that rejects',
-      scenario: (abort) => ({ script: [rejects(abort)] }),
-      roles: 'u',
-      calls: 1,
-    },
-    {
-      name: 'in an inference that rejects with what had arrived',
-      scenario: (abort) => ({ script: [rejectsWith(abort, { text: 'Half' })] }),
-      roles: 'ua',
-      text: 'Half',
-      calls: 1,
-    },
-    {
-      name: 'in an inference that returns what had arrived',
-      scenario: (abort) => ({ script: [returns(abort, { text: 'Half' })] }),
-      roles: 'ua',
-      text: 'Half',
-      calls: 1,
     },
     {
       name: 'in an inference that returns half a call: it is not run',
@@ -116,70 +68,10 @@ describe('a cancel ends the execution stopped, by the user', () => {
             content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: '{"x', invalid: 'cut' }],
           }),
         ],
-        ...tools,
+        tools: [does('a')],
       }),
       roles: 'uat',
       outcomes: [],
-      calls: 1,
-    },
-    {
-      name: 'in an inference that ignores it: its response is recorded, and its calls do not run',
-      scenario: (abort) => ({ script: [ignores(abort, call('a'))], ...tools }),
-      roles: 'uat',
-      outcomes: [],
-      calls: 1,
-    },
-    {
-      name: 'in afterInference',
-      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ afterInference: abort }] }),
-      roles: 'uat',
-      outcomes: [],
-      calls: 1,
-    },
-    {
-      name: 'in beforeToolUse: the call is not run',
-      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ beforeToolUse: abort }] }),
-      roles: 'uat',
-      outcomes: [],
-      calls: 1,
-    },
-    {
-      name: 'in a tool that honours it',
-      scenario: (abort) => ({ script: [call('slow')], tools: [honours(abort)] }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'in a tool that ignores it',
-      scenario: (abort) => ({ script: [call('slow')], tools: [deaf(abort)] }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'in a tool, with toolErrors "fail": the run still stops',
-      scenario: (abort) => ({ script: [call('slow')], tools: [honours(abort)], toolErrors: 'fail' }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'in the second of three tools, one at a time: the first is recorded, and the third does not start',
-      scenario: (abort) => ({
-        script: [call('a', 'slow', 'a')],
-        tools: [does('a'), deaf(abort)],
-        maxParallelTools: 1,
-      }),
-      roles: 'uat',
-      outcomes: ['a succeeded', 'slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'between two steps',
-      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ afterStep: abort }] }),
-      roles: 'uat',
-      outcomes: ['a succeeded'],
       calls: 1,
     },
     {

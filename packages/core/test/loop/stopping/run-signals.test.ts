@@ -2,52 +2,17 @@ import { RunAbort, type AgentState } from '@holdfast/core';
 import { manualClock, type ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, does, driverOf, HOUR, never, nextStart, observe } from '../../support/builders.ts';
-import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
+import { CUT_OFF_RUNS, deaf, rejects, rejectsWith, type CutOffRun } from '../../support/cut-off.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';
 import { answers, outOfTime, timeLimits, type Late } from '../../support/late-runs.ts';
 const roles = (state: AgentState): string => [...state.messages].map(({ role }) => role[0]).join('');
 const tools = [does('a'), does('b')];
 
-interface Row {
-  readonly name: string;
-  readonly scenario: Late;
-  readonly roles: string;
-  readonly calls: number;
-  readonly outcomes?: readonly string[];
-  /** What the model had said. */
-  readonly text?: string;
-}
-
 describe('at a time limit, work in flight is aborted and completed work is recorded', () => {
-  const rows: readonly Row[] = [
+  const rows: readonly CutOffRun[] = [
+    ...CUT_OFF_RUNS,
     {
-      name: 'an inference that rejects',
-      scenario: (late) => ({ script: [rejects(late)] }),
-      roles: 'u',
-      calls: 1,
-    },
-    {
-      name: 'an inference that rejects with what had arrived',
-      scenario: (late) => ({ script: [rejectsWith(late, { text: 'Half' })] }),
-      roles: 'ua',
-      text: 'Half',
-      calls: 1,
-    },
-    {
-      name: 'an inference that returns what had arrived',
-      scenario: (late) => ({ script: [answers(late, { text: 'Half', finishReason: 'aborted' })] }),
-      roles: 'ua',
-      text: 'Half',
-      calls: 1,
-    },
-    {
-      name: 'an inference that ignores it: its response is recorded, and its calls do not run',
-      scenario: (late) => ({ script: [answers(late, call('a'))], tools }),
-      roles: 'uat',
-      calls: 1,
-    },
-    {
-      name: 'an inference of the second step',
+      name: 'in an inference of the second step',
       scenario: (late) => ({ script: [call('a'), rejectsWith(late, { text: 'Half' })], tools }),
       roles: 'uata',
       text: 'Half',
@@ -55,35 +20,14 @@ describe('at a time limit, work in flight is aborted and completed work is recor
       calls: 2,
     },
     {
-      name: 'a tool that honours it',
-      scenario: (late) => ({ script: [call('slow')], tools: [honours(late)] }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'a tool that never settles',
-      scenario: (late) => ({ script: [call('slow')], tools: [deaf(late)] }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'a tool with more time of its own',
+      name: 'in a tool with more time of its own',
       scenario: (late) => ({ script: [call('slow')], tools: [{ ...deaf(late), timeoutSeconds: 60 }] }),
       roles: 'uat',
       outcomes: ['slow interrupted'],
       calls: 1,
     },
     {
-      name: 'a tool, with toolErrors "fail": the run still stops',
-      scenario: (late) => ({ script: [call('slow')], tools: [honours(late)], toolErrors: 'fail' }),
-      roles: 'uat',
-      outcomes: ['slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'the last of three parallel tools: the results of the others are recorded',
+      name: 'in the last of three parallel tools: the results of the others are recorded',
       scenario: (late) => ({
         script: [call('a', 'slow', 'b')],
         tools: [
@@ -100,18 +44,7 @@ describe('at a time limit, work in flight is aborted and completed work is recor
       calls: 1,
     },
     {
-      name: 'the second of three tools, one at a time: the first is recorded, and the third does not start',
-      scenario: (late) => ({
-        script: [call('a', 'slow', 'b')],
-        tools: [...tools, deaf(late)],
-        maxParallelTools: 1,
-      }),
-      roles: 'uat',
-      outcomes: ['a succeeded', 'slow interrupted'],
-      calls: 1,
-    },
-    {
-      name: 'a pause between two attempts of a tool: its failure stays',
+      name: 'in a pause between two attempts of a tool: its failure stays',
       scenario: (late) => ({
         script: [call('flaky')],
         tools: [
@@ -130,44 +63,13 @@ describe('at a time limit, work in flight is aborted and completed work is recor
       calls: 1,
     },
     {
-      name: 'beforeStep: no step begins',
-      scenario: (late) => ({ hooks: [{ beforeStep: late }] }),
-      roles: 'u',
-      calls: 0,
-    },
-    {
-      name: 'beforeInference: no model is called',
-      scenario: (late) => ({ hooks: [{ beforeInference: late }] }),
-      roles: 'u',
-      calls: 0,
-    },
-    {
-      name: 'afterInference: the call is not run',
-      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ afterInference: late }] }),
-      roles: 'uat',
-      calls: 1,
-    },
-    {
-      name: 'beforeToolUse: the call is not run',
-      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ beforeToolUse: late }] }),
-      roles: 'uat',
-      calls: 1,
-    },
-    {
-      name: 'afterToolUse: the next call is not run',
+      name: 'in afterToolUse: the next call is not run',
       scenario: (late) => ({
         script: [call('a', 'b')],
         tools,
         hooks: [{ afterToolUse: late }],
         maxParallelTools: 1,
       }),
-      roles: 'uat',
-      outcomes: ['a succeeded'],
-      calls: 1,
-    },
-    {
-      name: 'afterStep: no further step begins',
-      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ afterStep: late }] }),
       roles: 'uat',
       outcomes: ['a succeeded'],
       calls: 1,

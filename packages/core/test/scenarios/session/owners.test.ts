@@ -18,9 +18,8 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
+import { definition, LEASE } from '../../support/owned-sessions.ts';
 
-const definition = { name: 'helper' };
-const LEASE = { workerId: 'worker', leaseSeconds: 30 };
 const asked = metadataKey<boolean>('asked');
 const MISSING = { code: 'SESSION_NOT_FOUND' };
 

@@ -11,9 +11,8 @@ import {
 import { PollingEngine, sweep } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { definition, LEASE } from '../../support/owned-sessions.ts';
 
-const definition = { name: 'helper' };
-const LEASE = { workerId: 'worker', leaseSeconds: 30 };
 const FAILED = { error: { name: 'Error', message: 'No.' }, delaysSeconds: [5] };
 const sessionOf = (sessionId: string, owner?: string): AgentSession =>
   AgentSession.create({ sessionId, definition, owner, at: 1_000 });
