@@ -1,64 +1,29 @@
 import { inUnit, isReached, reportTable, rowOf, targetCell, type Row } from './report.ts';
 
-/** The target of a measured number. */
-interface Target {
-  readonly what: string;
-  /** The measured value of the first version. */
-  readonly first: string;
-  readonly target: number;
-  readonly unit?: string;
-}
+/** The target of a measured number: what it is, its value in the first version, its bound. Ratios have no unit. */
+type Target = readonly [what: string, first: string, target: number, unit?: string];
 
-/** The targets of the second version, in the order of the last table. Ratios have no unit. */
+/** The targets of the second version, in the order of the last table. */
 const TARGETS = {
-  'core 1': { what: 'loop / `generateText`, 1 step', first: '0.42', target: 0.2 },
-  'core 50': { what: 'loop / `generateText`, 50 steps', first: '0.24', target: 0.12 },
-  'core 200': { what: 'loop / `generateText`, 200 steps', first: '0.17', target: 0.08 },
-  'core 1000': { what: 'loop / `generateText`, 1 000 steps', first: '0.08', target: 0.025 },
-  'driver 50': { what: 'through driver-ai-sdk / `generateText`, 50 steps', first: '0.40', target: 0.25 },
-  'driver 200': { what: 'through driver-ai-sdk / `generateText`, 200 steps', first: '0.24', target: 0.15 },
-  'driver 1000': {
-    what: 'through driver-ai-sdk / `generateText`, 1 000 steps',
-    first: '0.13',
-    target: 0.07,
-  },
-  'cpu 200': {
-    what: 'loop, CPU of the process / `generateText`, 200 steps',
-    first: '0.45',
-    target: 0.15,
-  },
-  parallel: {
-    what: 'loop / `generateText`, 8 parallel calls, 50 steps',
-    first: '0.41',
-    target: 0.15,
-  },
-  concurrent: { what: 'loop / `generateText`, 1 000 concurrent runs', first: '0.56', target: 0.35 },
-  growth: {
-    what: 'loop, time of a run: exponent from 200 to 1 000 steps',
-    first: '1.10',
-    target: 1.05,
-  },
-  'redis server': { what: 'Redis: server time of a save', first: '50 µs', target: 30, unit: 'µs' },
-  'redis floor': { what: 'Redis: time of a save / append floor', first: '2.5', target: 1.7 },
-  'redis load': {
-    what: 'Redis: server blocked by a load of 10 000 messages',
-    first: '68 ms',
-    target: 15,
-    unit: 'ms',
-  },
-  'turn memory': { what: 'a turn at 1 000 messages / at 20: memory', first: '10', target: 1.2 },
-  'turn redis': { what: 'a turn at 1 000 messages / at 20: Redis', first: '5', target: 1.2 },
-  'turn sqlite': { what: 'a turn at 1 000 messages / at 20: SQLite', first: '4', target: 1.2 },
-  'restore messages': {
-    what: 'JSON.parse + fromJSON / JSON.parse, 1 000 messages of 1 KB',
-    first: '–',
-    target: 1.5,
-  },
-  'restore steps': {
-    what: 'JSON.parse + fromJSON / JSON.parse, 500 tool steps, 1 002 messages',
-    first: '2.9',
-    target: 1.5,
-  },
+  'core 1': ['loop / `generateText`, 1 step', '0.42', 0.2],
+  'core 50': ['loop / `generateText`, 50 steps', '0.24', 0.12],
+  'core 200': ['loop / `generateText`, 200 steps', '0.17', 0.08],
+  'core 1000': ['loop / `generateText`, 1 000 steps', '0.08', 0.025],
+  'driver 50': ['through driver-ai-sdk / `generateText`, 50 steps', '0.40', 0.25],
+  'driver 200': ['through driver-ai-sdk / `generateText`, 200 steps', '0.24', 0.15],
+  'driver 1000': ['through driver-ai-sdk / `generateText`, 1 000 steps', '0.13', 0.07],
+  'cpu 200': ['loop, CPU of the process / `generateText`, 200 steps', '0.45', 0.15],
+  parallel: ['loop / `generateText`, 8 parallel calls, 50 steps', '0.41', 0.15],
+  concurrent: ['loop / `generateText`, 1 000 concurrent runs', '0.56', 0.35],
+  growth: ['loop, time of a run: exponent from 200 to 1 000 steps', '1.10', 1.05],
+  'redis server': ['Redis: server time of a save', '50 µs', 30, 'µs'],
+  'redis floor': ['Redis: time of a save / append floor', '2.5', 1.7],
+  'redis load': ['Redis: server blocked by a load of 10 000 messages', '68 ms', 15, 'ms'],
+  'turn memory': ['a turn at 1 000 messages / at 20: memory', '10', 1.2],
+  'turn redis': ['a turn at 1 000 messages / at 20: Redis', '5', 1.2],
+  'turn sqlite': ['a turn at 1 000 messages / at 20: SQLite', '4', 1.2],
+  'restore messages': ['JSON.parse + fromJSON / JSON.parse, 1 000 messages of 1 KB', '–', 1.5],
+  'restore steps': ['JSON.parse + fromJSON / JSON.parse, 500 tool steps, 1 002 messages', '2.9', 1.5],
 } as const satisfies Readonly<Record<string, Target>>;
 
 export type TargetName = keyof typeof TARGETS;
@@ -105,16 +70,16 @@ const GATES: readonly (readonly [string, string, string, string])[] = [
 
 /** A row with a target of the last table, with what was measured in each round. */
 export function targetRow(name: TargetName, values: readonly number[]): Row {
-  const { what, target, unit }: Target = TARGETS[name];
+  const [what, , target, unit]: Target = TARGETS[name];
   return rowOf(what, values, target, unit);
 }
 
 /** Prints all targets of the second version, reached or missed, and where the others are checked. */
 export function reportTargets(rows: readonly Row[]): void {
-  const measured = Object.values<Target>(TARGETS).map((target) => {
-    const row = rows.find(({ what }) => what === target.what);
+  const measured = Object.values<Target>(TARGETS).map(([what, first, target, unit = '']) => {
+    const row = rows.find((each) => each.what === what);
     const value = row ? inUnit(row.value, row.unit) : '–';
-    return [target.what, target.first, targetCell(target), value, verdict(row)];
+    return [what, first, targetCell({ target, unit }), value, verdict(row)];
   });
   const gates = GATES.map(([what, first, target, gate]) => [what, first, target, 'gated', gate]);
   const head = ['what', 'first version', 'target', 'measured', 'result'];

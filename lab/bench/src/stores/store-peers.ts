@@ -1,22 +1,8 @@
 import type { AgentState } from '@holdfast/core';
+import type { SessionStoreName } from './session-stores.ts';
 import type { StorePeer, StorePlace } from './store-peer.ts';
 
-export type StoreName =
-  | 'store-redis'
-  | 'store-redis-claimed'
-  | 'store-sqlite'
-  | 'store-sqlite-normal'
-  | 'memory'
-  | 'append-only'
-  | 'whole-json'
-  | 'keyv'
-  | 'mastra-snapshot'
-  | 'mastra-messages'
-  | 'langgraph-shim'
-  | 'whole-json-sqlite'
-  | 'whole-json-sqlite-normal'
-  | 'langgraph-sqlite'
-  | 'ping';
+type OpenPeer = (place: StorePlace, first: AgentState) => StorePeer | Promise<StorePeer>;
 
 export interface StoreEntry {
   /** Where it keeps the run, and so what is counted. */
@@ -25,69 +11,47 @@ export interface StoreEntry {
   readonly open: (place: StorePlace, first: AgentState) => Promise<StorePeer>;
 }
 
+/** A store whose adapter `load` imports. */
+function peer(kind: StoreEntry['kind'], load: () => Promise<OpenPeer>): StoreEntry {
+  return { kind, open: async (place, first) => (await load())(place, first) };
+}
+
+/** A store of this repository. */
+function own(kind: StoreEntry['kind'], name: SessionStoreName, isClaimed = false): StoreEntry {
+  return peer(kind, async () => {
+    const { ours } = await import('./peers/ours.ts');
+    return (place, first) => ours(name, place, first, isClaimed);
+  });
+}
+
+/** The whole document in a file of SQLite. */
+function wholeInFile(synchronous: 'FULL' | 'NORMAL'): StoreEntry {
+  return peer('file', async () => {
+    const { wholeJsonSqlite } = await import('./peers/whole-json-sqlite.ts');
+    return (place) => wholeJsonSqlite(place, synchronous);
+  });
+}
+
 /** Everything that is measured, in the order of the tables. */
-export const STORES: Readonly<Record<StoreName, StoreEntry>> = {
-  'store-redis': {
-    kind: 'redis',
-    open: async (place, first) => (await import('./peers/ours.ts')).ours('redis', place, first),
-  },
-  'store-redis-claimed': {
-    kind: 'redis',
-    open: async (place, first) => (await import('./peers/ours.ts')).ours('redis', place, first, true),
-  },
-  'store-sqlite': {
-    kind: 'file',
-    open: async (place, first) => (await import('./peers/ours.ts')).ours('sqlite', place, first),
-  },
-  'store-sqlite-normal': {
-    kind: 'file',
-    open: async (place, first) => (await import('./peers/ours.ts')).ours('sqlite NORMAL', place, first),
-  },
-  memory: {
-    kind: 'memory',
-    open: async (place, first) => (await import('./peers/ours.ts')).ours('memory', place, first),
-  },
-  'append-only': {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/compare-and-set.ts')).appendOnly(place),
-  },
-  'whole-json': {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/compare-and-set.ts')).wholeJson(place),
-  },
-  keyv: {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/keyv.ts')).keyv(place),
-  },
-  'mastra-snapshot': {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/mastra-snapshot.ts')).mastraSnapshot(place),
-  },
-  'mastra-messages': {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/mastra-messages.ts')).mastraMessages(place),
-  },
-  'langgraph-shim': {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/langgraph-redis.ts')).langgraphRedis(place),
-  },
-  'whole-json-sqlite': {
-    kind: 'file',
-    open: async (place) => (await import('./peers/whole-json-sqlite.ts')).wholeJsonSqlite(place, 'FULL'),
-  },
-  'whole-json-sqlite-normal': {
-    kind: 'file',
-    open: async (place) => (await import('./peers/whole-json-sqlite.ts')).wholeJsonSqlite(place, 'NORMAL'),
-  },
-  'langgraph-sqlite': {
-    kind: 'file',
-    open: async (place) => (await import('./peers/langgraph-sqlite.ts')).langgraphSqlite(place),
-  },
-  ping: {
-    kind: 'redis',
-    open: async (place) => (await import('./peers/ping.ts')).ping(place),
-  },
+export const STORES = {
+  'store-redis': own('redis', 'redis'),
+  'store-redis-claimed': own('redis', 'redis', true),
+  'store-sqlite': own('file', 'sqlite'),
+  'store-sqlite-normal': own('file', 'sqlite NORMAL'),
+  memory: own('memory', 'memory'),
+  'append-only': peer('redis', async () => (await import('./peers/compare-and-set.ts')).appendOnly),
+  'whole-json': peer('redis', async () => (await import('./peers/compare-and-set.ts')).wholeJson),
+  keyv: peer('redis', async () => (await import('./peers/keyv.ts')).keyv),
+  'mastra-snapshot': peer('redis', async () => (await import('./peers/mastra-snapshot.ts')).mastraSnapshot),
+  'mastra-messages': peer('redis', async () => (await import('./peers/mastra-messages.ts')).mastraMessages),
+  'langgraph-shim': peer('redis', async () => (await import('./peers/langgraph-redis.ts')).langgraphRedis),
+  'whole-json-sqlite': wholeInFile('FULL'),
+  'whole-json-sqlite-normal': wholeInFile('NORMAL'),
+  'langgraph-sqlite': peer('file', async () => (await import('./peers/langgraph-sqlite.ts')).langgraphSqlite),
+  ping: peer('redis', async () => (await import('./peers/ping.ts')).ping),
 };
+
+export type StoreName = keyof typeof STORES;
 
 /** Those that write all of the run at every save. */
 export const WHOLE_STORES = [

@@ -5,7 +5,7 @@ import type { RedisServer } from 'test-servers';
 import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
 import { describeServer, startRedis } from '../stores/redis-server.ts';
-import { openTurnPeer, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
+import { TURNS, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
 
 /** How many messages a conversation has when its first turn is timed. */
 export const SIZES = [20, 1_000] as const;
@@ -77,7 +77,7 @@ async function opened(
   for (const [index, name] of names.entries()) {
     const place = { url: server.url(index), folder: join(folder, name) };
     mkdirSync(place.folder);
-    peers.push([name, await openTurnPeer(name, place)] as const);
+    peers.push([name, await TURNS[name](place)] as const);
   }
   return peers;
 }

@@ -17,23 +17,6 @@ import { coreLoop } from '../peers/core.ts';
 import { openSessionStore, type OpenStore, type SessionStoreName } from '../stores/session-stores.ts';
 import type { StorePlace } from '../stores/store-peer.ts';
 
-/**
- * `core` is the loop with a driver that answers at once, `driver-ai-sdk` the loop with that driver and an AI SDK model that
- * does; both store nothing. `core memory` stores the sessions of `core` in memory. The stores have sessions of `driver-ai-sdk`.
- */
-export type TurnName = 'generateText' | 'core' | 'driver-ai-sdk' | 'core memory' | SessionStoreName;
-
-export const TURN_NAMES: readonly TurnName[] = [
-  'generateText',
-  'core',
-  'driver-ai-sdk',
-  'core memory',
-  'memory',
-  'redis',
-  'sqlite',
-  'sqlite NORMAL',
-];
-
 /** A conversation of so many messages that takes one turn after the other. */
 export interface Conversation {
   /** Asks, and answers with the text of the model. */
@@ -53,20 +36,33 @@ const TEXT = 't'.repeat(200);
 const QUESTION = 'Continue.';
 const AGENT = 'bench';
 
-/** Opens what takes turns; in a store, at a place of its own. */
-export async function openTurnPeer(name: TurnName, place: StorePlace): Promise<TurnPeer> {
-  switch (name) {
-    case 'generateText':
-      return aiTurns();
-    case 'core':
-      return loopTurns(coreLoop(new Job({ steps: 0 })));
-    case 'driver-ai-sdk':
-      return loopTurns(aiSdkLoop());
-    case 'core memory':
-      return sessionTurns(await openSessionStore('memory', place), coreLoop(new Job({ steps: 0 })));
-    default:
-      return sessionTurns(await openSessionStore(name, place), aiSdkLoop());
-  }
+/**
+ * Opens what takes turns; in a store, at a place of its own. `core` is the loop with a driver that answers at once,
+ * `driver-ai-sdk` the loop with that driver and an AI SDK model that does; both store nothing. `core memory` stores the
+ * sessions of `core` in memory. The stores have sessions of `driver-ai-sdk`.
+ */
+export const TURNS = {
+  generateText: async () => aiTurns(),
+  core: async () => loopTurns(plainLoop()),
+  'driver-ai-sdk': async () => loopTurns(aiSdkLoop()),
+  'core memory': async (place) => sessionTurns(await openSessionStore('memory', place), plainLoop()),
+  memory: stored('memory'),
+  redis: stored('redis'),
+  sqlite: stored('sqlite'),
+  'sqlite NORMAL': stored('sqlite NORMAL'),
+} satisfies Readonly<Record<string, (place: StorePlace) => Promise<TurnPeer>>>;
+
+export type TurnName = keyof typeof TURNS;
+
+// The keys of the table above are the names.
+export const TURN_NAMES = Object.keys(TURNS) as readonly TurnName[];
+
+function stored(name: SessionStoreName) {
+  return async (place: StorePlace) => sessionTurns(await openSessionStore(name, place), aiSdkLoop());
+}
+
+function plainLoop(): AgentLoop {
+  return coreLoop(new Job({ steps: 0 }));
 }
 
 function aiTurns(): TurnPeer {
