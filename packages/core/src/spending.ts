@@ -13,7 +13,8 @@ export type {
 } from './spending/spending-ledger.ts';
 export { MemorySpendingLedger } from './spending/memory-spending-ledger.ts';
 export { withSpendingLimit } from './spending/with-spending-limit.ts';
-export type { LimitedCall, SpendingLimitOptions } from './spending/with-spending-limit.ts';
+export type { SpendingLimitOptions } from './spending/with-spending-limit.ts';
+export type { LimitedCall } from './spending/call-cost.ts';
 export {
   BackedSpendingLedger,
   KEEP_IDS_SECONDS,

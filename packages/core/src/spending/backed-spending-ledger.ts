@@ -127,11 +127,6 @@ function nanoLimits(limits: SpendingLimits): NanoLimits {
 }
 
 function inDollars({ window, limit, spent, reserved, until }: NanoRefusal): SpendingRefusal {
-  return {
-    window,
-    limit: toDollars(limit),
-    spent: toDollars(spent),
-    reserved: toDollars(reserved),
-    until,
-  };
+  const amounts = { limit: toDollars(limit), spent: toDollars(spent), reserved: toDollars(reserved) };
+  return { window, ...amounts, until };
 }

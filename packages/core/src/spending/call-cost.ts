@@ -5,14 +5,19 @@ import { pricedUsage, type ModelPrices } from '../loop/stopping/model-prices.ts'
 import type { AgentState } from '../state/agent-state.ts';
 import { Usage } from '../state/inference/usage.ts';
 
-/** The facts of a call that determine what it can cost. */
-export interface PricedCall {
+/** A call of a model that is about to be made. */
+export interface LimitedCall<Context = unknown> {
   readonly request: InferenceRequest;
   /** The id of the model that the call goes to; `undefined` when it is unknown. */
   readonly modelId: string | undefined;
+  /** The run context of the run that calls; `undefined` when the run has none, and outside of a run. */
+  readonly runContext: Context;
   /** The state of the run that calls; `undefined` outside of a run. */
   readonly state: AgentState | undefined;
 }
+
+/** The facts of a call that determine what it can cost. */
+type PricedCall = Omit<LimitedCall, 'runContext'>;
 
 /**
  * The most that a call can cost in US dollars: its estimated input, and as much output as its settings allow.

@@ -17,7 +17,6 @@ export function toNanoDollars(dollars: number): NanoDollars {
   return Math.round(dollars * NANOS_PER_DOLLAR);
 }
 
-/** Converts nano-dollars to US dollars. */
 export function toDollars(nanos: NanoDollars): number {
   return nanos / NANOS_PER_DOLLAR;
 }

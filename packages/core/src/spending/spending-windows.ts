@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 import { addNanoDollars, type NanoDollars } from './nano-dollars.ts';
-import type { SpendingWindow } from './spending-ledger.ts';
+import type { SpendingRefusal, SpendingWindow } from './spending-ledger.ts';
 
 /** The windows, in the order of their ends. */
 export const SPENDING_WINDOWS: readonly SpendingWindow[] = ['hour', 'day', 'month', 'total'];
@@ -25,13 +25,7 @@ export interface AskedAmount {
 }
 
 /** The limit that an amount would exceed, in nano-dollars. */
-export interface NanoRefusal {
-  readonly window: SpendingWindow;
-  readonly limit: NanoDollars;
-  readonly spent: NanoDollars;
-  readonly reserved: NanoDollars;
-  readonly until: Instant | undefined;
-}
+export type NanoRefusal = SpendingRefusal;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -88,7 +82,6 @@ export function refusalOf(
   return undefined;
 }
 
-/** Computes a value for each window. */
 export function mapWindows<T>(valueOf: (window: SpendingWindow) => T): {
   readonly [Window in SpendingWindow]: T;
 } {

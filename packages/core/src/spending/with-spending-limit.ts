@@ -15,11 +15,10 @@ import {
   type InferenceRequest,
 } from '../loop/inference/driver.ts';
 import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
-import type { AgentState } from '../state/agent-state.ts';
 import { isUnreachable } from '../session/session-errors.ts';
 import { AgentStop } from '../state/execution/continuation.ts';
 import { InferenceResponse, isUnfinished } from '../state/inference/inference-response.ts';
-import { estimatedCost, knownCost } from './call-cost.ts';
+import { estimatedCost, knownCost, type LimitedCall } from './call-cost.ts';
 import type {
   SpendingCall,
   SpendingLedger,
@@ -27,17 +26,6 @@ import type {
   SpendingRefusal,
   SpendingSettlement,
 } from './spending-ledger.ts';
-
-/** A call of a model that is about to be made. */
-export interface LimitedCall<Context = unknown> {
-  readonly request: InferenceRequest;
-  /** The id of the model that the call goes to; `undefined` when it is unknown. */
-  readonly modelId: string | undefined;
-  /** The run context of the run that calls; `undefined` when the run has none, and outside of a run. */
-  readonly runContext: Context;
-  /** The state of the run that calls; `undefined` outside of a run. */
-  readonly state: AgentState | undefined;
-}
 
 /** The options of `withSpendingLimit`. */
 export interface SpendingLimitOptions<Context = unknown> {
@@ -122,7 +110,6 @@ export function withSpendingLimit<Context = unknown>(
   return new LimitedDriver(driver, options);
 }
 
-/** A call with its reserved amount. */
 interface ReservedCall extends SpendingSettlement {
   readonly modelId: string | undefined;
 }
