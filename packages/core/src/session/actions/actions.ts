@@ -13,7 +13,7 @@ import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { MetadataKey } from '../../state/values/metadata.ts';
 import { withDecision, type Decision } from './approval.ts';
 import { withAnswer, type GivenAnswer } from './answer.ts';
-import { withRetry } from './retry.ts';
+import { withRetry } from './waiting-calls.ts';
 import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage, type InboxContent } from './inbox-content.ts';
 import { checkDescription, type SessionDescription } from '../session-facts.ts';
 import type { AgentSession } from '../session.ts';

@@ -4,14 +4,20 @@ import { HoldfastError, invalidArgument } from '../../errors.ts';
 import { toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedInTime } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/tools/call-outcome.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolOutcome } from '../../state/tools/tool-outcome.ts';
 import { requireState } from '../../state/require-state.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
-import { callIn, waitingCalls, withCallChanged, type RequestedCall } from './waiting-calls.ts';
+import {
+  callIn,
+  notWaiting,
+  toolOf,
+  waitingCalls,
+  withCallChanged,
+  type RequestedCall,
+} from './waiting-calls.ts';
 
 /** An answer to a call of a tool without `execute`. It has a `value` or an `error`. */
 export interface GivenAnswer {
@@ -70,31 +76,21 @@ export async function withAnswer(
   const state = withTimeoutsApplied(before, at);
   const question = callIn(state, given.toolExecutionId, tools);
   if (question?.execution.answer) throw alreadyAnswered(question.execution);
-  if (!question?.execution.isAwaitingAnswer) throw notFound(state, given.toolExecutionId);
+  if (!question?.execution.isAwaitingAnswer)
+    throw notWaiting(given.toolExecutionId, 'an answer', pendingQuestions(state));
   const outcome = await outcomeOf(question, given, clock);
   const answer = { at, outcome, ...(given.by !== undefined && { by: given.by }) };
   return withCallChanged(state, given.toolExecutionId, (execution) => execution.withAnswer(answer), at);
 }
 
-async function outcomeOf(
-  { execution, tools }: RequestedCall,
-  given: GivenAnswer,
-  clock: Clock,
-): Promise<ToolOutcome> {
+async function outcomeOf(call: RequestedCall, given: GivenAnswer, clock: Clock): Promise<ToolOutcome> {
   if (given.error !== undefined) return { type: 'failed', error: toErrorRecord(new Error(given.error)) };
-  const tool = tools?.get(execution.name);
-  if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
+  const tool = toolOf(call);
   const value = toJsonValue(given.value);
   const check = tool.validateAnswer?.(value) ?? { value };
   const checked = await checkedInTime(tool, check, { subject: 'answer', clock });
-  if ('problem' in checked) throw invalidAnswer(execution, checked.problem);
+  if ('problem' in checked) throw invalidAnswer(call.execution, checked.problem);
   return { type: 'succeeded', value: toJsonValue(checked.value) };
-}
-
-function notFound(state: AgentState, toolExecutionId: string): HoldfastError {
-  const ids = pendingQuestions(state).map(({ id }) => id);
-  const message = `No tool call "${toolExecutionId}" waits for an answer. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
-  return new HoldfastError('ANSWER_NOT_FOUND', message, { data: { toolExecutionId, waiting: ids } });
 }
 
 function alreadyAnswered({ id, answer }: ToolExecution): HoldfastError {

@@ -4,14 +4,20 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import { isEqualJson, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
-import { toolNotFound } from '../../loop/tools/call-outcome.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { Approval, ApprovalDecision } from '../../state/tools/approval.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
-import { callIn, waitingCalls, withCallChanged, type RequestedCall } from './waiting-calls.ts';
+import {
+  callIn,
+  notWaiting,
+  toolOf,
+  waitingCalls,
+  withCallChanged,
+  type RequestedCall,
+} from './waiting-calls.ts';
 
 /** A decision of a person on a tool call that waits for approval. */
 export interface Decision {
@@ -79,7 +85,8 @@ export async function withDecision(
     throw invalidArgument(`The decision must be "approved" or "denied", found ${describeValue(decision)}.`);
   }
   const call = callIn(state, toolExecutionId, tools);
-  if (call?.execution.approval === undefined) throw notFound(state, toolExecutionId);
+  if (call?.execution.approval === undefined)
+    throw notWaiting(toolExecutionId, 'approval', pendingApprovals(state));
   const { execution } = call;
   if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
   if (!isForRequest(execution.approval as Approval, requestedAt)) throw outdated(execution, requestedAt);
@@ -89,15 +96,13 @@ export async function withDecision(
 
 /** Returns the arguments that a person typed, as the schema of the tool returns them. */
 async function editedArguments(
-  { execution, tools }: RequestedCall,
+  call: RequestedCall,
   { decision, input }: Decision,
   clock: Clock,
 ): Promise<JsonValue | undefined> {
   if (input === undefined || decision === 'denied') return undefined;
-  if (needsProviderApproval(execution.call)) throw fixedArguments(execution);
-  const tool = tools?.get(execution.name);
-  if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
-  return checkedEdit(tool, toJsonValue(input), clock);
+  if (needsProviderApproval(call.execution.call)) throw fixedArguments(call.execution);
+  return checkedEdit(toolOf(call), toJsonValue(input), clock);
 }
 
 /** Returns the call after the decision. A person must see changed arguments before they count as approved. */
@@ -123,12 +128,6 @@ function isForRequest(pending: Approval, requestedAt: Instant | undefined): bool
   return requestedAt === undefined
     ? pending.requestNumber === undefined
     : requestedAt === pending.requestedAt;
-}
-
-function notFound(state: AgentState, toolExecutionId: string): HoldfastError {
-  const ids = pendingApprovals(state).map(({ id }) => id);
-  const message = `No tool call "${toolExecutionId}" waits for approval. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
-  return new HoldfastError('APPROVAL_NOT_FOUND', message, { data: { toolExecutionId, waiting: ids } });
 }
 
 function alreadyDecided({ id, approval }: ToolExecution): HoldfastError {

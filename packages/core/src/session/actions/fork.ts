@@ -105,7 +105,6 @@ function forkWithMessages(state: AgentState, length: number, clock: Clock): Agen
   return copy.withMessages(state.messages.slice(0, length), at);
 }
 
-/** Creates the error for a version that the store no longer has. */
 export function revisionGone(sessionId: string, version: number): HoldfastError {
   const message = `Version ${version} of session "${sessionId}" is not kept. List the kept versions with runtime.revisions(); the store keeps as many as its option keptRevisions sets.`;
   return new HoldfastError('REVISION_NOT_FOUND', message, { data: { sessionId, version } });

@@ -24,7 +24,7 @@ import {
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { ANSWER_CHECKS, requireOneResult, withAnswer, type GivenAnswer } from './answer.ts';
 import { DECISION_CHECKS, withDecision, type Decision } from './approval.ts';
-import { withRetry } from './retry.ts';
+import { withRetry } from './waiting-calls.ts';
 import type { InboxItem } from '../session-claim.ts';
 
 /** An inbox item, before or after it has a position. */
@@ -60,7 +60,6 @@ export interface AppliedItem {
   readonly ignored?: string;
 }
 
-/** The content of a user message. */
 export const MESSAGE_CONTENT: ArgumentCheck = {
   expected: 'a string or an array of parts that is not empty',
   accepts: (value) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
@@ -77,7 +76,6 @@ interface ItemUse extends Pick<ItemParts, 'clock'> {
   readonly at: Instant;
 }
 
-/** A kind of inbox items. */
 interface ItemKind<Content> {
   readonly check: OptionsCheck<Content>;
   /** Names the effect of an item. Without a name, a full inbox refuses the item. */

@@ -1,5 +1,8 @@
 import type { Instant } from '../../clock.ts';
+import { HoldfastError } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { toolNotFound } from '../../loop/tools/call-outcome.ts';
+import type { Tool } from '../../loop/tools/tool-types.ts';
 import { subagentState, withSubagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
@@ -34,6 +37,25 @@ export function callIn(
   if (execution) return { execution, tools };
   const around = executionAround(state, toolExecutionId);
   return around && callIn(subagentState(around), toolExecutionId, tools?.get(around.name)?.toolsInside?.());
+}
+
+/** Returns the tool of a call. @throws HoldfastError `TOOL_NOT_FOUND` when the agent does not have it. */
+export function toolOf({ execution: { name }, tools }: RequestedCall): Tool {
+  const tool = tools?.get(name);
+  if (tool === undefined) throw toolNotFound(name, tools?.keys() ?? []);
+  return tool;
+}
+
+/** Creates the error for a call that does not wait for an answer or an approval, with those that do. */
+export function notWaiting(
+  toolExecutionId: string,
+  event: 'an answer' | 'approval',
+  waiting: readonly ToolExecution[],
+): HoldfastError {
+  const code = event === 'approval' ? 'APPROVAL_NOT_FOUND' : 'ANSWER_NOT_FOUND';
+  const ids = waiting.map(({ id }) => id);
+  const message = `No tool call "${toolExecutionId}" waits for ${event}. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
+  return new HoldfastError(code, message, { data: { toolExecutionId, waiting: ids } });
 }
 
 /** Returns the state with a call changed. When nothing waits any more, the execution resumes. */
@@ -104,4 +126,28 @@ export function withoutWaits(
 
 function isFor(waiting: Waiting, toolExecutionId: string): boolean {
   return 'toolExecutionId' in waiting && waiting.toolExecutionId === toolExecutionId;
+}
+
+/**
+ * Returns the state with its failed inference to be repeated now, in a subagent too. A `failed` execution is reopened:
+ * its errors are marked as resolved, and a new step begins. Any other state is returned unchanged.
+ */
+export function withRetry(state: AgentState, at: Instant): AgentState {
+  const { execution } = state;
+  if (execution?.status === 'failed') return state.withExecution(execution.reopened(at), at);
+  if (!execution?.waiting.some(isRetry)) return state;
+  return withoutWaits(withCallsRetried(state, at), isRetry, at);
+}
+
+function withCallsRetried(before: AgentState, at: Instant): AgentState {
+  let step = before.currentStep?.withInferenceRetried(at);
+  for (const call of step?.toolExecutions ?? []) {
+    if (call.waitingInside.some(isRetry))
+      step = step?.withToolExecution(withSubagentState(call, (child) => withRetry(child, at)));
+  }
+  return step ? before.withCurrentStep(step, at) : before;
+}
+
+function isRetry({ type }: Waiting): boolean {
+  return type === 'retry';
 }
