@@ -11,7 +11,6 @@ export const ADVICE_OF_ENGINES = {
 /** Accepts an instant, also one with a fraction of a millisecond. */
 export const INSTANT = { ...mustBe.instant, accepts: Number.isFinite };
 
-/** The checks of a schedule. */
 export const SCHEDULE = {
   lane: mustBe.string,
   priority: { expected: 'a number', accepts: Number.isFinite, type: 'number' },

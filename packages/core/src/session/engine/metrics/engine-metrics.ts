@@ -55,7 +55,6 @@ const MAX_LANES = 100;
 const OTHER_LANES = '(others)';
 const OUTCOMES = ['finished', 'yield', 'sleep', 'throttled', 'suspended', 'isolate', 'lost'] as const;
 
-/** Counts for one engine. */
 export class EngineMeter {
   readonly counts = {
     steps: 0,
@@ -97,7 +96,6 @@ export class EngineMeter {
     if (pause) this.lane(pause.lane).pauses++;
   }
 
-  /** Counts the end of the work on a session. */
   end(): void {
     this.counts.sessionsInWork--;
   }

@@ -2,19 +2,17 @@ import type { SessionChannel } from '../../../channel/session-channel.ts';
 import { callAfter, newId, type Clock, type Instant } from '../../../clock.ts';
 import { jitterOf } from '../../../backoff.ts';
 import type { DueSession, SessionDirectory } from '../../session-directory.ts';
-import { KnownSchedules } from './known-schedules.ts';
 import type { GroupLimits } from '../queue/group-limits.ts';
 import type { LaneLimits } from '../queue/lane-turns.ts';
 import { MemoryWakeUps } from '../queue/memory-wake-ups.ts';
-import { NextInstants } from './next-instants.ts';
 import { takeSession } from '../sweep.ts';
 import { UnreadablePauses } from '../unreadable-pauses.ts';
 import type { FollowUp, LockedSession, WakeUp, WakeUpQueue } from '../wake-up-queue.ts';
+import type { Schedule } from '../engine.ts';
 
 /** A session that this process may start: after the store has given it, or while an earlier take of it lasts. */
 type Candidate = { readonly due: DueSession } | { readonly takenUntil: Instant };
 
-/** The parts of the queue. */
 export interface DueSessionsParts {
   readonly store: SessionDirectory;
   readonly channel: Pick<SessionChannel, 'notify' | 'onNotification'> | undefined;
@@ -239,5 +237,50 @@ export class DueSessions implements WakeUpQueue {
     for (const [sessionId, candidate] of this.candidates)
       if ('due' in candidate) this.candidates.delete(sessionId);
     if (this.pages < MAX_PAGES) this.mustLook = true;
+  }
+}
+
+const MAX_SESSIONS = 10_000;
+
+/** The last known schedules of the sessions that this process has seen last. */
+export class KnownSchedules {
+  private readonly schedules = new Map<string, Schedule>();
+
+  /** Remembers a schedule. An empty one does not replace another. */
+  add(sessionId: string, { lane, priority, group }: Schedule): void {
+    if (lane === undefined && priority === undefined && group === undefined) return;
+    this.schedules.delete(sessionId);
+    this.schedules.set(sessionId, { lane, priority, group });
+    if (this.schedules.size <= MAX_SESSIONS) return;
+    const [oldest] = this.schedules.keys();
+    this.schedules.delete(oldest as string);
+  }
+
+  get(sessionId: string): Schedule {
+    return this.schedules.get(sessionId) ?? {};
+  }
+}
+
+const MAX_INSTANTS = 1_000;
+
+/** The next instants at which something happens, each once. It forgets the furthest beyond 1,000. */
+export class NextInstants {
+  private readonly instants: Instant[] = [];
+
+  get first(): Instant | undefined {
+    return this.instants[0];
+  }
+
+  add(instant: Instant): void {
+    const { instants } = this;
+    const place = instants.findIndex((other) => other >= instant);
+    if (instants[place] === instant) return;
+    instants.splice(place === -1 ? instants.length : place, 0, instant);
+    if (instants.length > MAX_INSTANTS) instants.pop();
+  }
+
+  removeUntil(now: Instant): void {
+    const place = this.instants.findIndex((instant) => instant > now);
+    this.instants.splice(0, place === -1 ? this.instants.length : place);
   }
 }

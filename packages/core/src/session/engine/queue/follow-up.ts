@@ -24,7 +24,6 @@ function instantOf({ outcome }: AdvanceResult, now: Instant): Instant | undefine
   return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE_MS) : outcome.until;
 }
 
-/** Returns the lane, the priority and the group of the next work. */
 function scheduleOf({ lane, priority, group }: Schedule): Omit<WakeUp, 'sessionId' | 'at'> {
   return { lane, priority, group, isRouted: true };
 }

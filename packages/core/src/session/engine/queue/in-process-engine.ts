@@ -1,15 +1,13 @@
 import { mustBe, optionsCheck, type OptionChecks } from '../../../arguments.ts';
-import { systemClock, type Clock } from '../../../clock.ts';
+import { systemClock } from '../../../clock.ts';
 import { ADVICE_OF_ENGINES } from '../advance-check.ts';
 import { GROUP_CONCURRENCY, groupLimits, type GroupConcurrency } from './group-limits.ts';
 import { checkLanes, type LaneLimits } from './lane-turns.ts';
 import { MemoryWakeUps } from './memory-wake-ups.ts';
-import { QueueEngine } from './queue-engine.ts';
+import { QueueEngine, type QueueEngineOptions } from './queue-engine.ts';
 
 /** The options of `InProcessEngine`. */
-export interface InProcessEngineOptions {
-  /** The clock for instants; default: the clock of the machine. */
-  readonly clock?: Clock | undefined;
+export interface InProcessEngineOptions extends QueueEngineOptions {
   /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
   /**
@@ -17,11 +15,8 @@ export interface InProcessEngineOptions {
    * `(owner) => (isPaying(owner) ? 20 : 2)`. Groups are owners by default. Default: no limit.
    */
   readonly groupConcurrency?: GroupConcurrency | undefined;
-  /** The steps after which a session waits for its next turn. Default: no limit. */
-  readonly stepsPerTurn?: number | undefined;
 }
 
-/** The checks of the options of an engine with the limits of one process. */
 export const IN_PROCESS_CHECKS: OptionChecks<InProcessEngineOptions> = {
   clock: mustBe.clock,
   lanes: mustBe.object,

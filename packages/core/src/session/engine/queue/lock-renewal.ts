@@ -4,7 +4,6 @@ import type { LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
 interface RenewalParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
   readonly clock: Clock;
-  /** Returns the locks of the sessions in work. */
   readonly held: () => Iterable<Lock>;
   /** Called for a lock that has ended: another worker may have its session. */
   readonly onLost: (lock: Lock) => void;

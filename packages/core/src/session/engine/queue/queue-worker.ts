@@ -10,7 +10,6 @@ import { LockRenewal } from './lock-renewal.ts';
 import { SuspectTurns } from './suspect-turns.ts';
 import type { LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
 
-/** The parts of a worker. */
 interface WorkerParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
   readonly clock: Clock;
@@ -22,15 +21,12 @@ interface WorkerParts<Lock extends LockedSession> {
   readonly onError: (error: unknown, sessionId: string | undefined) => void;
 }
 
-/** Some work on a locked session. */
 interface Work {
   readonly abortController: AbortController;
   readonly ended: Promise<void>;
 }
 
-interface StopOptions {
-  readonly withinSeconds?: number | undefined;
-}
+type StopOptions = NonNullable<Parameters<EngineWorker['stop']>[0]>;
 
 const checkStopOptions = (options: StopOptions): StopOptions =>
   optionsCheck<StopOptions>('stop', { withinSeconds: mustBe.number(0, Number.MAX_VALUE) })(options);
@@ -81,25 +77,24 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     this.taking = last ? last.taking.then(() => this.takeSessions()) : this.takeSessions();
   }
 
-  async stop(options: Parameters<EngineWorker['stop']>[0] = {}): Promise<void> {
+  async stop(options: StopOptions = {}): Promise<void> {
     const { withinSeconds } = checkStopOptions(options);
     const abort = new RunAbort('yield', 'The engine stops.');
     this.stopController.abort(abort);
     for (const { abortController } of this.works.values()) abortController.abort(abort);
     this.onSlot();
-    const ended = this.endOfTaking().then(() =>
+    // A queue that does not reply must not hold up a stop.
+    const ended = this.atMost(TAKING_LIMIT_MS, this.taking).then(() =>
       Promise.all([...this.works.values()].map((work) => work.ended)),
     );
     if (withinSeconds === undefined) return void (await ended);
-    const pauseController = new AbortController();
-    await Promise.race([ended, pause(this.parts.clock, withinSeconds * 1_000, pauseController.signal)]);
-    pauseController.abort();
+    await this.atMost(withinSeconds * 1_000, ended);
   }
 
-  /** Resolves when the worker takes no more sessions. A queue that does not reply must not hold up a stop. */
-  private async endOfTaking(): Promise<void> {
+  /** Waits for a promise, at most for some time. */
+  private async atMost(milliseconds: number, ended: Promise<unknown>): Promise<void> {
     const pauseController = new AbortController();
-    await Promise.race([this.taking, pause(this.parts.clock, TAKING_LIMIT_MS, pauseController.signal)]);
+    await Promise.race([ended, pause(this.parts.clock, milliseconds, pauseController.signal)]);
     pauseController.abort();
   }
 

@@ -9,7 +9,6 @@ export class SuspectTurns {
     return this.isTaken;
   }
 
-  /** The number of sessions that wait for their turn. */
   get waitingCount(): number {
     return this.waiting.size;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownSchedules } from '../../../../src/session/engine/polling/known-schedules.ts';
+import { KnownSchedules } from '../../../../src/session/engine/polling/due-sessions.ts';
 
 test('the last schedule counts, and an empty one changes nothing', () => {
   const schedules = new KnownSchedules();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NextInstants } from '../../../../src/session/engine/polling/next-instants.ts';
+import { NextInstants } from '../../../../src/session/engine/polling/due-sessions.ts';
 
 test('the first instant is the earliest, and each is there once', () => {
   const instants = new NextInstants();
