@@ -42,7 +42,7 @@ export type { DriverErrorKind, DriverErrorOptions } from './loop/inference/drive
 export type { FallbackOptions } from './loop/inference/fallback.ts';
 export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
 export type { InferenceFailure } from './state/inference/inference-failure.ts';
-export type { ExecutionFallback } from './state/inference/fallback.ts';
+export type { ExecutionFallback } from './state/inference/llm-config.ts';
 export type { PartialOutput } from './agents/partial-output.ts';
 export type { EffectiveRequest, StepRequest, ToolChoice } from './state/inference/request.ts';
 export type {

@@ -70,8 +70,11 @@ export type { SessionRecord } from './session/store/record/session-record.ts';
 export type { ExecutionSummary } from './session/execution-summary.ts';
 export type { SessionTotals } from './session/session-totals.ts';
 export type { SessionDescription, SessionLabels } from './session/session-facts.ts';
-export { parseSeenWorker } from './session/store/record/read-seen-worker.ts';
-export { parseSessionRecord, readSessionRecord } from './session/store/record/read-session-record.ts';
+export {
+  parseSeenWorker,
+  parseSessionRecord,
+  readSessionRecord,
+} from './session/store/record/read-session-record.ts';
 export {
   compareDueSessions,
   compareListedSessions,

@@ -36,7 +36,6 @@ export class PartialResponseWriter {
     }
   }
 
-  /** Forgets the response. */
   clear(): void {
     this.begin(undefined);
   }

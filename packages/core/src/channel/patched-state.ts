@@ -135,7 +135,6 @@ function firstOf<T>(reader: DocumentReader, list: List<T>, count: number): List<
   return List.from(list.slice(0, count));
 }
 
-/** The parts of an execution after a patch. */
 interface ExecutionParts {
   readonly before: ExecutionState | undefined;
   readonly patch: StatePatch;

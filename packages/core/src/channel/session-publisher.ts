@@ -16,7 +16,6 @@ export interface PublisherParts {
   readonly epoch: number;
 }
 
-/** A saved state of a session. */
 export interface SavedState {
   readonly state: AgentState;
   readonly version: number;

@@ -26,7 +26,6 @@ export interface StatePatch {
   readonly executionCount: number;
   /** Changed values, by name; `null` for a removed value. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** Changed sections. */
   readonly sections?: readonly SectionChange[];
   /** True when the state has only these sections, in this order. */
   readonly isWhole?: true;

@@ -72,7 +72,6 @@ function messagesOf(
   return { first, last };
 }
 
-/** Reads a summary from JSON. */
 export const readExecutionSummary: Read<ExecutionSummary> = shapeReader({
   executionId: readString,
   status: readOneOf(EXECUTION_STATUSES),

@@ -105,16 +105,9 @@ export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds' | 'owner
 }
 
 /** Options of `SessionStore.release`. */
-export interface ReleaseOptions extends OwnerOptions {
+export interface ReleaseOptions extends Pick<RenewOptions, 'owner' | 'base' | 'isSuspect'> {
   /** Does not release the claim while items wait in the inbox. Default: releases it in any case. */
   readonly onlyIfIdle?: boolean | undefined;
-  /** True when the worker stood still: the released session is suspect, as after the death of the worker. */
-  readonly isSuspect?: boolean | undefined;
-  /**
-   * The session as this store last returned it to the worker. The store then reads the record only if another writer has
-   * changed it.
-   */
-  readonly base?: AgentSession | undefined;
 }
 
 /** A page of an inbox: the oldest waiting items, readable or not, at most 100. The inbox may hold more. */

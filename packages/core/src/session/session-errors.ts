@@ -109,7 +109,6 @@ export class SessionSuspectError extends HoldfastError {
   }
 }
 
-/** The error of the event `worker-stood-still`. */
 export function standstillError(sessionId: string, seconds: number): HoldfastError {
   const message = `The event loop of the worker stood still for ${Math.floor(seconds)} seconds or longer while it held session "${sessionId}". The session is suspect now.`;
   return new HoldfastError('WORKER_STOOD_STILL', message, { data: { sessionId, seconds } });

@@ -45,7 +45,6 @@ function isLabels(value: unknown): boolean {
   );
 }
 
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export const checkDescription = optionsCheck<SessionDescription>('describe', {
   title: TITLE,
   labels: LABELS,

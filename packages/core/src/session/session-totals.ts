@@ -73,7 +73,6 @@ function rounded(amount: number, unitsPerOne: number): number {
   return Number.isSafeInteger(units) ? units / unitsPerOne : amount;
 }
 
-/** Reads totals from JSON. */
 export const readSessionTotals: Read<SessionTotals> = shapeReader({
   executions: readCount,
   steps: readCount,

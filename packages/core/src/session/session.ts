@@ -1,6 +1,5 @@
-import { mustBe, optionsCheck } from '../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../arguments.ts';
 import { systemClock, toInstant, type Clock, type Instant } from '../clock.ts';
-import { describeValue, invalidArgument } from '../errors.ts';
 import {
   DocumentReader,
   orderedReader,
@@ -143,6 +142,7 @@ const checkInit = optionsCheck<AgentSessionInit>(
 );
 
 const FORMAT = 'holdfast/agent-session';
+const STATUS = mustBe.oneOf(SESSION_STATUSES);
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
 const NONE_ENDED: readonly EndedExecution[] = Object.freeze([]);
 
@@ -288,14 +288,10 @@ export class AgentSession {
 
   /**
    * Returns a copy with this status, which the caller must save. Returns `this` when the status is the same.
-   * @throws RangeError `ARGUMENT_INVALID` for an unknown status.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown status.
    */
   withStatus(status: SessionStatus): AgentSession {
-    if (!SESSION_STATUSES.includes(status)) {
-      throw invalidArgument(
-        `The status of a session must be one of ${SESSION_STATUSES.join(', ')}, found ${describeValue(status)}.`,
-      );
-    }
+    checkArgument('The status of a session', status, STATUS);
     return status === this.status ? this : this.with({ status });
   }
 

@@ -19,7 +19,6 @@ import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from './snapshot.ts
 
 const FORMAT = 'holdfast/agent-state';
 
-/** The members of a stored state. */
 const AGENT_STATE = shapeOf({
   agentId: AgentId.read,
   'parentAgentId?': AgentId.read,
@@ -44,7 +43,6 @@ interface LargeParts {
   readonly execution?: object | undefined;
 }
 
-/** Returns the document of a state. */
 export function writeAgentState(state: AgentStateFields): SnapshotEnvelope {
   const { llmConfig, context, execution } = state;
   return writeAgentStateWith(state, execution === undefined ? 1 : versionOf(execution), {

@@ -2,9 +2,8 @@ import { mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';
-import type { ExecutionFallback } from '../../state/inference/fallback.ts';
+import type { ExecutionFallback, LlmConfig } from '../../state/inference/llm-config.ts';
 import { isSameSettings } from '../../state/inference/request.ts';
-import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import {
   DRIVER_ERROR_KINDS,
   driverFailureOf,

@@ -24,7 +24,6 @@ export interface ClaimParts extends HeldClaimParts, WriterParts {
   readonly slots: WorkSlots;
 }
 
-/** How to save. */
 interface SaveManner {
   /** How long a save is repeated: until the lease ends (default), or three times. */
   readonly patience?: 'lease' | 'brief';

@@ -16,7 +16,6 @@ export interface WorkSlot extends Required<Pick<ClaimOptions, 'ifSuspect'>> {
    * other session. Resolves when the store knows of the session that is no longer worked on alone.
    */
   readonly claimed: (share?: Share) => Promise<void>;
-  /** Gives the place back. A second call does nothing. */
   readonly leave: () => void;
 }
 
@@ -42,7 +41,6 @@ export class WorkSlots {
     return [...this.claimedIds].map(({ sessionId }) => sessionId);
   }
 
-  /** Takes a place. */
   enter(policy: SuspectPolicy, sessionId: string): WorkSlot {
     const place = { sessionId };
     const isFirst = this.count++ === 0;

@@ -228,7 +228,6 @@ const DEFAULT_CACHE_BYTES = 64_000_000;
 export const groupByOwner = ({ owner }: AgentSession): Schedule =>
   owner === undefined ? {} : { group: owner };
 
-/** The parts of a runtime. */
 export interface RuntimeParts extends AdvanceParts {
   readonly cache: CachedSessions;
   /** The beginning of its worker ids. */

@@ -6,8 +6,7 @@ import { ifMissing, retryWhileOutdated, writeRecord } from './backend/write-reco
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import { itemJson } from './record/inbox-items.ts';
 import { OpenBackend } from './backend/open-backend.ts';
-import { isBase, plannedSave, type PlannedSave } from './content/planned-save.ts';
-import { planSave } from './content/save-plan.ts';
+import { isBase, plannedSave, type PlannedSave, planSave } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './backend/session-backend.ts';
 import { duePage, sessionPage } from './session-lists.ts';
@@ -47,6 +46,7 @@ import {
   checkSession,
   checkSessionId,
   COUNT,
+  ownerOf,
   requireSameIds,
 } from './backend/store-arguments.ts';
 import type {
@@ -247,9 +247,8 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   }
 
   async removeItem(sessionId: string, itemId: string, options: OwnerOptions = {}): Promise<boolean> {
-    checkSessionId(sessionId);
+    const owner = ownerOf(sessionId, options);
     checkArgument('The id of an item', itemId, mustBe.string);
-    const { owner } = check.owner(options);
     const { reader } = this;
     const found = await reader.recordOrThrow(sessionId, owner);
     const position = await reader.positionOf(found, itemId);
@@ -267,9 +266,8 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     failed: FailedWork | undefined,
     options: OwnerOptions = {},
   ): Promise<WorkFailure | undefined> {
-    checkSessionId(sessionId);
+    const owner = ownerOf(sessionId, options);
     if (failed !== undefined) check.failedWork(failed);
-    const { owner } = check.owner(options);
     const recorded = writeRecord(this.reader, sessionId, { owner }, (record, now) => {
       const after = failedRecord(record, failed, now);
       return { after, answer: after.failure };
@@ -278,13 +276,11 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   }
 
   async exists(sessionId: string, options: OwnerOptions = {}): Promise<boolean> {
-    checkSessionId(sessionId);
-    return (await this.reader.record(sessionId, check.owner(options).owner)) !== undefined;
+    return (await this.reader.record(sessionId, ownerOf(sessionId, options))) !== undefined;
   }
 
   async inspect(sessionId: string, options: OwnerOptions = {}): Promise<SessionInspection> {
-    checkSessionId(sessionId);
-    return inspectSession(this.reader, sessionId, check.owner(options).owner);
+    return inspectSession(this.reader, sessionId, ownerOf(sessionId, options));
   }
 
   async executions(sessionId: string, query: ExecutionQuery = {}): Promise<ExecutionPage> {
@@ -302,9 +298,9 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
     version: number,
     options: OwnerOptions = {},
   ): Promise<AgentSession | undefined> {
-    checkSessionId(sessionId);
+    const owner = ownerOf(sessionId, options);
     checkArgument('The version of a revision', version, COUNT);
-    return this.history.loadRevision(sessionId, version, check.owner(options));
+    return this.history.loadRevision(sessionId, version, owner);
   }
 
   async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {

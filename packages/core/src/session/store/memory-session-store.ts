@@ -183,7 +183,6 @@ export class MemoryBackend implements SessionBackend {
   }
 }
 
-/** Returns the items that exist in a range. */
 function itemsIn(
   { from, to, limit }: ItemRange,
   get: (position: number) => StoredItem | undefined,

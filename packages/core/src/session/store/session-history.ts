@@ -2,7 +2,6 @@ import { DocumentReader } from '../../document.ts';
 import { StateFormatError } from '../../errors.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
 import type { AgentSession, EndedExecution } from '../session.ts';
-import type { OwnerOptions } from '../session-claim.ts';
 import type {
   ExecutionPage,
   ExecutionQuery,
@@ -29,7 +28,6 @@ import { DEFAULT_LIMIT, invalidCursor } from './backend/session-query.ts';
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
 const EXECUTIONS = 'executions';
 
-/** The entries for executions that have ended. */
 function endedExecutionChange(ended: readonly EndedExecution[]): ArchiveChange | undefined {
   if (ended.length === 0) return undefined;
   const put = ended.map(({ index, summary }) => ({ position: index, json: JSON.stringify(summary) }));
@@ -38,7 +36,6 @@ function endedExecutionChange(ended: readonly EndedExecution[]): ArchiveChange |
 
 /** The parts of a save that the archives of its session need. */
 interface SaveParts extends Pick<SavedParts, 'plan' | 'base' | 'checkpoint' | 'epoch'> {
-  /** The executions that ended since the last save. */
   readonly ended?: readonly EndedExecution[] | undefined;
 }
 
@@ -124,7 +121,7 @@ export class SessionHistory {
   async loadRevision(
     sessionId: string,
     version: number,
-    { owner }: OwnerOptions,
+    owner: string | undefined,
   ): Promise<AgentSession | undefined> {
     const stored = await this.reader.stored(sessionId, owner);
     if (stored === undefined) return undefined;

@@ -32,7 +32,6 @@ export const storeOptionChecks: OptionChecks<StoreOptions> = Object.freeze({
 });
 
 const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export const checkStoreOptions = optionsCheck<StoreOptions>('store', storeOptionChecks, {
   ttl: EXPIRY,
   expiresIn: EXPIRY,

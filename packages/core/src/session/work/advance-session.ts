@@ -17,7 +17,6 @@ interface ScheduleParts {
   readonly schedule: (session: AgentSession) => Schedule;
 }
 
-/** The parts of a runtime that an advance needs. */
 export interface AdvanceParts extends ClaimParts, SessionWorkParts, ScheduleParts {
   /** The owner of all sessions of the runtime; `undefined`: any. */
   readonly owner: string | undefined;

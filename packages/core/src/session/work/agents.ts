@@ -26,7 +26,6 @@ interface ReadyAgent {
 const CONTEXT_ADVICE =
   'pass a function to the runtime, as in runContext: ({ sessionId }) => clientsOf(sessionId)';
 
-/** The agents of a runtime, and their run contexts. */
 export class Agents {
   private readonly catalog: AgentCatalog;
   private readonly createContext: RunContextFactory<unknown> | undefined;

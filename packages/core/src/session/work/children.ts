@@ -11,7 +11,6 @@ import { notifyWorker } from './notify-worker.ts';
 
 type Relatives = Pick<SessionStore, 'load' | 'enqueue'>;
 
-/** The parts of a runtime that parents and children need. */
 export interface ChildrenParts {
   /** The store without an owner: a parent and its children can be sessions of different owners. */
   readonly relatives: Relatives;

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { InternalRunOptions, RunOptions } from '../../loop/run/loop-parts.ts';
@@ -12,8 +11,7 @@ import { newStepMessageIds } from '../../state/execution/step-output.ts';
 import type { ActionContext } from '../actions/actions.ts';
 import type { ClaimRequest, HeldSession } from '../claim/held-session.ts';
 import { isUnreachable } from '../session-errors.ts';
-import type { SessionEvent } from '../session-events.ts';
-import type { SessionStore } from '../session-store.ts';
+import type { WriteParts } from '../claim/session-writer.ts';
 import { spentOf } from '../session-totals.ts';
 import type { AgentSession } from '../session.ts';
 import type { Agents } from './agents.ts';
@@ -26,7 +24,6 @@ import { notifyParent, withoutEndedChildren, type ChildrenParts } from './childr
  */
 export type SavePolicy = 'each-effect' | 'each-step' | 'end';
 
-/** The checkpoints that each policy saves. */
 const SAVED_POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
   'each-effect': ['inference', 'intent', 'outcome', 'step'],
   'each-step': ['step'],
@@ -36,11 +33,8 @@ const SAVED_POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
 export const SAVE_POLICIES: readonly string[] = Object.keys(SAVED_POINTS);
 
 /** The parts of a runtime that the work under a claim needs. */
-export interface SessionWorkParts extends ChildrenParts {
-  readonly store: SessionStore;
+export interface SessionWorkParts extends ChildrenParts, WriteParts {
   readonly agents: Agents;
-  readonly clock: Clock;
-  readonly report: (event: SessionEvent) => void;
   readonly onEvent: AgentEventListener | undefined;
   readonly savePolicy: SavePolicy;
   readonly onSaveFailure: 'stop' | 'continue';
@@ -62,7 +56,6 @@ export interface SessionTask extends ClaimRequest {
   readonly runContext?: unknown;
 }
 
-/** The result of a task. */
 export interface WorkResult {
   /** The session right after the task. */
   readonly session: AgentSession;
@@ -82,7 +75,6 @@ export class SessionWork {
   private readonly prepareAgent: ReturnType<Agents['preparer']>;
   private readonly wake = new Set<string>();
   private remainingSteps: number;
-  /** True once the agent has run. */
   private hasRun = false;
   /** The session of the run in progress, whose last states may not be saved: the run itself has only its state. */
   private current: AgentSession;

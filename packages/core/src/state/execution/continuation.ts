@@ -1,4 +1,4 @@
-import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
+import { hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
 import {
   DocumentReader,
   orderedReader,
@@ -13,7 +13,7 @@ import {
 } from '../../document.ts';
 import { compact, isSameJson, namesOf, toJsonObject, type JsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
-import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
+import { checkArgument, mustBe, requireObject, requireString, wrongArgument } from '../../arguments.ts';
 import { NOTHING } from '../values/frozen-array.ts';
 
 /** Every stop reason and its rank. The lowest number has precedence. */
@@ -47,6 +47,7 @@ export interface StopSignal {
   readonly source?: string;
 }
 
+const REASON = mustBe.oneOf(STOP_REASONS);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 
 /**
@@ -63,11 +64,7 @@ export function stopSignal(signal: {
   requireObject(signal, 'a stop signal: an object with a reason');
   for (const name in signal) if (!SIGNAL_NAMES.has(name)) throw unknownSignalMember(name);
   const { reason, message = reason, context, source } = signal;
-  if (!Object.hasOwn(STOP_REASON_RANK, reason)) {
-    throw invalidArgument(
-      `The reason of a stop signal must be one of ${STOP_REASONS.join(', ')}, found ${describeValue(reason)}.`,
-    );
-  }
+  checkArgument('The reason of a stop signal', reason, REASON);
   requireString(message, 'a string as the message of a stop signal');
   if (source !== undefined) requireString(source, 'a string as the source of a stop signal');
   return compact({

@@ -11,14 +11,13 @@ import {
   type Read,
 } from '../../document.ts';
 import { compact } from '../../json.ts';
-import { readFallback } from '../inference/fallback.ts';
+import { readFallback, readLlmConfig } from '../inference/llm-config.ts';
 import { Continuation, readContinuation } from './continuation.ts';
 import { isTerminal, readStatus } from './status.ts';
 import { StepExecution, writeStepExecution } from './step-execution.ts';
 import { AgentStep } from './step.ts';
 import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
 import { readWaitings, type Waiting } from '../values/waiting.ts';
-import { readLlmConfig } from '../inference/llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Init } from '../values/copy.ts';
 import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
@@ -34,7 +33,6 @@ import {
 import { STEP, versionOfStep, writeStep } from './step-document.ts';
 import { StepIds } from './step-ids.ts';
 
-/** The members of a stored execution. */
 const EXECUTION = shapeOf({
   executionId: ExecutionId.read,
   status: readStatus,
@@ -53,7 +51,6 @@ const EXECUTION = shapeOf({
   'fallback?': since(2, readFallback),
 });
 
-/** The members of an execution. */
 export type ExecutionFields = Fields<
   typeof EXECUTION,
   'workedSeconds' | 'waiting' | 'errors' | 'otherUsage'
@@ -64,7 +61,6 @@ export type ExecutionFields = Fields<
   readonly finishedUsage: Usage;
 };
 
-/** The fields that an execution is created with. */
 export type ExecutionInit = Init<ExecutionFields, 'executionId' | 'status' | 'startedAt'>;
 
 /** Returns the document of an execution. Messages that the message store has are references. */

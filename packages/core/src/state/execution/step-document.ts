@@ -30,7 +30,6 @@ import {
 import { ToolExecution } from '../tools/tool-execution.ts';
 import { readOutcomeWith, type ToolOutcome } from '../tools/tool-outcome.ts';
 
-/** The members of a stored step. */
 export const STEP = shapeOf({
   id: StepId.read,
   input: byClass,
@@ -42,7 +41,6 @@ export const STEP = shapeOf({
   'inferenceFailures?': since(2, readInferenceFailures),
 });
 
-/** The members of a step. */
 export type StepFields = Fields<typeof STEP, 'errors' | 'inferenceFailures'> & {
   readonly input: Messages;
   readonly request: StepRequest | undefined;
@@ -51,7 +49,6 @@ export type StepFields = Fields<typeof STEP, 'errors' | 'inferenceFailures'> & {
   readonly toolExecutions: readonly ToolExecution[];
 };
 
-/** The fields that a step is created with. */
 export type StepInit = Init<StepFields, 'id' | 'input'>;
 
 /** The stored form of a step. */

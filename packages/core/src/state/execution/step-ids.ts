@@ -6,7 +6,6 @@ import type { AgentStep } from './step.ts';
 import type { ToolExecution } from '../tools/tool-execution.ts';
 import { executionWithId } from '../tools/tool-executions.ts';
 
-/** A closed step. */
 interface ClosedStep {
   readonly step: AgentStep;
 }
@@ -87,7 +86,6 @@ export class StepIds {
     StepIds.notes.set(steps, this);
   }
 
-  /** Adds the ids of one step. */
   add(step: AgentStep): void {
     const position = this.length++;
     this.steps.set(step.id, position);

@@ -68,7 +68,6 @@ export function outputOf(
   return added ? Object.freeze(added) : NOTHING;
 }
 
-/** Returns the result of a call that has no execution. */
 function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
   return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
 }

@@ -313,7 +313,6 @@ function hasApproval({ approval }: ToolExecution): boolean {
   return approval !== undefined;
 }
 
-/** Returns the executions that a person has approved. */
 function approvedExecutions(executions: readonly ToolExecution[]): readonly ToolExecution[] {
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }

@@ -7,9 +7,12 @@ import {
   readOneOf,
   readString,
   type Read,
+  readInstant,
+  shapeReader,
 } from '../../document.ts';
 import type { JsonObject } from '../../json.ts';
 import type { ProviderOptions } from '../messages/messages.ts';
+import type { Instant } from '../../clock.ts';
 
 /**
  * The model settings: a model and its parameters, as JSON. They are stored, so secrets and live objects belong to the
@@ -68,3 +71,12 @@ export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
   const format = readFormat(reader, value);
   return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;
 };
+
+/** The model that an execution calls instead of its agent's own, and until when. */
+export interface ExecutionFallback {
+  readonly model: string;
+  readonly until: Instant;
+}
+
+/** @internal */
+export const readFallback: Read<ExecutionFallback> = shapeReader({ model: readString, until: readInstant });

@@ -34,18 +34,13 @@ export interface UsageFields {
 export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
 
 /** The usage of one call, or the sum of many. */
-export class Usage implements Record<keyof UsageFields, number | undefined> {
+export class Usage implements Required<UsageFields> {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  /** The part of the input that the provider read from its cache. */
   readonly cacheReadTokens: number | undefined;
-  /** The part of the input that the provider wrote to its cache. */
   readonly cacheWriteTokens: number | undefined;
-  /** The part of the output that was reasoning. */
   readonly reasoningTokens: number | undefined;
-  /** US dollars. */
   readonly cost: number | undefined;
-  /** How many calls in this sum did not report their tokens. */
   readonly unreportedCalls: number;
   /** How many calls in this sum have no known cost: `cost` is then a lower bound, or unknown. */
   readonly unpricedCalls: number;
@@ -178,7 +173,6 @@ const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
 const CALL_USAGE: Shape<CallUsage> = shapeOf(REPORTED);
 
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
-/** Reads the numbers of a usage. */
 export const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
 
 type Summed = { -readonly [K in keyof Required<UsageFields>]: Usage[K] };

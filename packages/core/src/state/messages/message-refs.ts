@@ -232,7 +232,6 @@ export class MessageRefReader {
     this.sections = new Map(store.sections.map(({ name, messages }) => [name, messages]));
   }
 
-  /** Reads the messages of a view. */
   view(reader: DocumentReader, value: unknown, previous: Messages | undefined): Messages {
     const members = reader.members(value, VIEW_NAMES);
     const canContinue = previous !== undefined && !previous.isEmpty;
@@ -242,7 +241,6 @@ export class MessageRefReader {
     return continues && canContinue ? previous.concat(added) : List.from(added);
   }
 
-  /** Reads the messages of a list of ranges. */
   readonly messages: Read<readonly Message[]> = (reader, value) => {
     if (!Array.isArray(value) || value.length === 0) return reader.fail('a list of ranges', value);
     const messages: Message[] = [];

@@ -42,13 +42,11 @@ export const TOOL_EXECUTION = shapeOf({
   'checkedArgs?': since(2, readJson),
 });
 
-/** The members of a tool execution. */
 export type ToolExecutionFields = Fields<typeof TOOL_EXECUTION, 'attempt' | 'usage' | 'waitingInside'> & {
   readonly call: ToolCallPart;
   readonly outcome: ToolOutcome | undefined;
 };
 
-/** The fields that a tool execution is created with. */
 export type ToolExecutionInit = Init<ToolExecutionFields, 'id' | 'call'>;
 
 /** A call in a document: the call itself, or its id when the response of its step has the call. */

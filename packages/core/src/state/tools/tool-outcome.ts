@@ -1,4 +1,4 @@
-import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
+import { HoldfastError } from '../../errors.ts';
 import {
   readNonEmpty,
   readJson,
@@ -18,7 +18,7 @@ import {
 } from '../../json.ts';
 import { readErrorRecord, toErrorRecord, type ErrorRecord } from '../values/error-record.ts';
 import { readToolOutput, type ToolOutput } from '../messages/messages.ts';
-import { checkedCopy, requireObject } from '../../arguments.ts';
+import { checkArgument, checkedCopy, mustBe, requireObject } from '../../arguments.ts';
 
 /**
  * How a call completed. `blocked`: a hook forbade it. `denied`: a person refused it. `interrupted`: it was aborted, or
@@ -98,7 +98,6 @@ export function outcomeAtEnd(execution: {
     : interruptedOutcome(execution);
 }
 
-/** Returns the outcome of an interrupted call. */
 export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
   return Object.freeze({ type: 'interrupted', error });
@@ -110,12 +109,7 @@ export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
  */
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   requireObject(outcome, 'an outcome: an object with a type');
-  if (!Object.hasOwn(OUTCOME_RULES, outcome.type)) {
-    const types = namesOf(OUTCOME_RULES).join(', ');
-    throw invalidArgument(
-      `The type of an outcome must be one of ${types}, found ${describeValue(outcome.type)}.`,
-    );
-  }
+  checkArgument('The type of an outcome', outcome.type, OUTCOME_TYPE);
   if (outcome.type !== 'succeeded')
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
   return succeededWith({ ...outcome, value: toJsonValue(outcome.value) });
@@ -148,6 +142,7 @@ function nonEmptyMetadata(metadata: JsonObject | undefined): JsonObject | undefi
   return Object.keys(json).length === 0 ? undefined : json;
 }
 
+const OUTCOME_TYPE = mustBe.oneOf(namesOf(OUTCOME_RULES));
 const readOutcomeType = readOneOf(namesOf(OUTCOME_RULES));
 const readNonEmptyObject = readNonEmpty(readJsonObject);
 const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);

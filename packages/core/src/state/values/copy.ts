@@ -14,7 +14,6 @@ export function draft<T>(copy: T): Draft<T> {
   return copy;
 }
 
-/** Freezes and returns the same object. */
 export function freeze<T extends object>(copy: T): T {
   Object.freeze(copy);
   return copy;

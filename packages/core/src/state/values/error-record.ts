@@ -99,7 +99,6 @@ export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   'resolvedAt?': since(2, readInstant),
 });
 
-/** Reads a non-empty list of errors. */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = readFilledList(readErrorRecord);
 
 /** Marks errors as resolved at an instant. Errors that were resolved before do not change. @internal */

@@ -27,7 +27,6 @@ interface ListFields<T> {
   readonly tail: readonly T[];
 }
 
-/** A cached value of one cache. */
 interface CacheEntry {
   readonly cache: object;
   value: unknown;

@@ -238,7 +238,6 @@ export class BackendReader {
     if (known && hasSameContent(known, record)) this.remember(session, record);
   }
 
-  /** Remembers the record of a session, and returns the session. */
   remember(session: AgentSession, record: SessionRecord): AgentSession {
     this.records.set(session, record);
     return session;

@@ -19,7 +19,6 @@ import type { SessionRecord } from '../record/session-record.ts';
 /** The archive with one entry for each kept revision, at the position of its version. */
 export const REVISIONS = 'revisions';
 
-/** A kept revision as it is stored. */
 export interface StoredRevision {
   readonly shown: KeptRevision;
   readonly info: SessionInfo;

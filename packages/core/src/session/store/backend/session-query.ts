@@ -192,7 +192,6 @@ function openCursor(cursor: string | undefined, order: string): CursorPosition |
   return { at: at as number, sessionId };
 }
 
-/** Creates the error for a cursor that no store returned. */
 export function invalidCursor(cursor: string): RangeError | TypeError {
   return invalidArgument(`The cursor must be one that the store returned, found ${describeValue(cursor)}.`);
 }

@@ -23,7 +23,6 @@ import type { FailedWork } from '../../work-failure.ts';
 /** The worker id of a claim, or the id of an inbox item. */
 const NAME: ArgumentCheck = mustBe.text(1_000);
 
-/** A whole number of at least 1. */
 export const COUNT: ArgumentCheck = mustBe.wholeNumber(1);
 
 /** The position of an inbox item, or -1 for the position before the first. */
@@ -214,6 +213,12 @@ export const check = Object.freeze({
     },
   ),
 });
+
+/** Checks an id and options of a call, and returns the owner. @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export function ownerOf(sessionId: string, options: OwnerOptions): string | undefined {
+  checkSessionId(sessionId);
+  return check.owner(options).owner;
+}
 
 /** @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export function checkedSaveOptions(options: SaveOptions): SaveOptions {

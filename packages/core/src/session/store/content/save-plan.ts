@@ -18,6 +18,7 @@ import {
   type SessionContent,
   type SavePlan,
   type ListChange,
+  fingerprint,
 } from './session-content.ts';
 import type { SessionInfo } from '../../session-info.ts';
 
@@ -81,6 +82,34 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const { head } = plan;
   writtenParts.set(session, { head, refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
   return plan;
+}
+
+/** True when the session was made from this base. */
+export function isBase(
+  base: AgentSession | undefined,
+  { sessionId, revision }: AgentSession,
+): base is AgentSession {
+  return (
+    base?.sessionId === sessionId &&
+    base.revision.version === revision.version &&
+    base.revision.incarnation === revision.incarnation
+  );
+}
+
+/** A save that is planned once for all its attempts; `next` is the session that it returns. */
+export interface PlannedSave {
+  readonly next: AgentSession;
+  readonly plan: SavePlan;
+  readonly hash: string;
+}
+
+export function plannedSave(
+  next: AgentSession,
+  base: AgentSession | undefined,
+  operationId: string | undefined,
+): PlannedSave {
+  const plan = planSave(next, base);
+  return { next, plan, hash: operationId === undefined ? '' : fingerprint(plan) };
 }
 
 /**

@@ -120,7 +120,6 @@ export function withItemsRead(record: ClaimedRecord, page: InboxPage): ClaimedRe
   return Object.freeze({ ...record, lease: { ...record.lease, readTo: last } });
 }
 
-/** Returns the claim in a record. */
 export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
   return Object.freeze({
     sessionId: info.sessionId,

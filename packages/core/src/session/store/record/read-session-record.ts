@@ -16,6 +16,7 @@ import { readSessionInfo } from '../../session-info.ts';
 import { readWorkFailure } from '../../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from '../../session-store.ts';
+import type { SeenWorker } from '../../session-directory.ts';
 
 /** Reads a record from the JSON that a store saved. @throws StateFormatError for an invalid record. */
 export function readSessionRecord(json: unknown): SessionRecord {
@@ -86,3 +87,23 @@ const readRecord: Read<SessionRecord> = shapeReader({
   'expiresAt?': readInstant,
   'firstRevision?': readCount,
 });
+
+const readWorker: Read<SeenWorker> = shapeReader({
+  workerName: readString,
+  since: readInstant,
+  sessionIds: readFrozenList(readString),
+  seenAt: readInstant,
+});
+
+/**
+ * Reads the announcement of a worker from the text that a store saved; `undefined` for an unreadable one. It must not end
+ * the list of workers, and its time is over soon.
+ */
+export function parseSeenWorker(text: string): SeenWorker | undefined {
+  try {
+    return DocumentReader.read(JSON.parse(text), readWorker);
+  } catch (error) {
+    if (error instanceof StateFormatError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

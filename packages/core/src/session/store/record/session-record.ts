@@ -79,7 +79,6 @@ export interface SessionRecord {
   readonly firstRevision?: number | undefined;
 }
 
-/** The record of a claimed session. */
 export type ClaimedRecord = SessionRecord & { readonly lease: NonNullable<SessionRecord['lease']> };
 
 const REMEMBERED_ITEMS = 16;
@@ -147,7 +146,6 @@ export function revisionOf({ info, incarnation }: SessionRecord): SessionRevisio
   return { incarnation, version: info.version };
 }
 
-/** Returns the record of a new session. */
 export function createdRecord(
   session: AgentSession,
   { expiry, firstRevision }: Pick<SessionRecord, 'expiry' | 'firstRevision'>,
