@@ -43,7 +43,7 @@ export type { FallbackOptions } from './loop/inference/fallback.ts';
 export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
 export type { InferenceFailure } from './state/inference/inference-failure.ts';
 export type { ExecutionFallback } from './state/inference/llm-config.ts';
-export type { PartialOutput } from './agents/partial-output.ts';
+export type { PartialOutput } from './agents/partial-json.ts';
 export type { EffectiveRequest, StepRequest, ToolChoice } from './state/inference/request.ts';
 export type {
   AiSdkResult,

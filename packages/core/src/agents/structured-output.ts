@@ -15,7 +15,7 @@ import {
   type OutputOf,
   type TypedSchema,
 } from '../loop/tools/tool-schema.ts';
-import { partialsOf, type PartialOutput } from './partial-output.ts';
+import { partialsOf, type PartialOutput } from './partial-json.ts';
 
 /** The options of structured output. */
 export interface StructuredOutputOptions {

@@ -8,8 +8,7 @@ import type { Waiting } from '../state/values/waiting.ts';
 import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps/events.ts';
-import type { InternalRunOptions } from '../loop/run/loop-parts.ts';
-import type { ParentRun } from '../loop/run/parent-run.ts';
+import type { InternalRunOptions, ParentRun } from '../loop/run/loop-parts.ts';
 import { runningToolOf } from '../loop/run/running-tool.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 

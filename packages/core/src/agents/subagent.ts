@@ -66,7 +66,6 @@ export type ToRunContext<Own> = (runContext: never) => Own | Promise<Own>;
  */
 export type CallerContext<Own, To> = To extends (runContext: infer Context) => unknown ? Context : Own;
 
-/** The default of `maxDepth`. */
 const DEFAULT_MAX_DEPTH = 3;
 
 type AnySubagentInit = SubagentInit<never> & {

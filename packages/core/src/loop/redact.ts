@@ -58,7 +58,6 @@ export function redactedListener(
   };
 }
 
-/** The redaction of one event. */
 interface Redaction {
   readonly content: Redact;
   /** True for the name of a tool of the loop that announced the event. A model can invent other names. */

@@ -168,12 +168,10 @@ export class HookChain {
     return this.checkLimits(state, context, index + 1);
   }
 
-  /** True when a hook has the method. */
   has(member: HookMember): boolean {
     return this.at(member).length > 0;
   }
 
-  /** The hooks with the method. */
   at(member: HookMember): readonly Hook[] {
     return this.byMember.get(member) ?? [];
   }

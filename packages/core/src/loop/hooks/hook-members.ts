@@ -4,7 +4,6 @@ import { isPlainObject } from '../../json.ts';
 
 /** The members that a hook may have. */
 export interface MemberNames {
-  /** The members that are functions. */
   readonly functions: readonly string[];
   /** Other members. */
   readonly values: readonly string[];

@@ -12,10 +12,8 @@ import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 import type { Hook, HookPoint } from './hook.ts';
 
-/** The result type of a hook at a point. */
 export type ResultOf<P extends HookPoint> = Awaited<ReturnType<NonNullable<Hook[P]>>> & object;
 
-/** The arguments of a call of a hook. */
 export interface HookInput {
   readonly point: HookPoint;
   readonly before: AgentState;

@@ -94,7 +94,6 @@ export function failureToRepeat(call: FailedCall, policy: RetryPolicy): Inferenc
   return failureOf(call, failAt === Infinity ? {} : { failAt });
 }
 
-/** The failure to store in the step. */
 export function failureOf(
   { thrown, usage, at, modelId }: FailedCall,
   moments: Pick<InferenceFailure, 'retryAt' | 'failAt'>,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { some } from '../../state/values/frozen-array.ts';
+import { NOTHING, some } from '../../state/values/frozen-array.ts';
 import { ExecutionId, StepId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { newStepMessageIds } from '../../state/execution/step-output.ts';
@@ -84,7 +84,8 @@ export class AgentRun {
       if (!isOver && !isStuck) continue;
       run.release();
       if (this.mustCloseStep(isStuck)) {
-        if (this.hasWaitingCalls) await this.closeWaitingCalls();
+        const pendingCalls = this.closeWaitingCalls();
+        if (pendingCalls) await pendingCalls;
         this.closeStep();
         if (until === 'step') return true;
       } else if (run.state === state) break;
@@ -190,23 +191,16 @@ export class AgentRun {
 
   /** Returns the next action. Before the first action of a step, starts counting its time and sets its deadline. */
   private enterStep(): NextAction {
-    const { run } = this;
+    const { run, loop } = this;
     if (!this.isInStep) {
       this.isInStep = true;
       run.workSince = run.now();
-      this.setDeadline();
+      const deadline = loop.hooks.has('stepDeadline') && loop.hooks.stepDeadline(run.hooks.context);
+      if (deadline) run.signals.arm(deadline, loop.clock);
     }
     return nextAction(run.state);
   }
 
-  /** Sets the deadline of the step that begins. */
-  private setDeadline(): void {
-    const { run, loop } = this;
-    const deadline = loop.hooks.has('stepDeadline') && loop.hooks.stepDeadline(run.hooks.context);
-    if (deadline) run.signals.arm(deadline, loop.clock);
-  }
-
-  /** The number of stop signals. */
   private get signalCount(): number {
     return this.run.state.execution?.continuation.signals.length ?? 0;
   }
@@ -275,7 +269,6 @@ export class AgentRun {
     return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], inDoubt).runCalls();
   }
 
-  /** Calls AfterStep hooks, the last part of a step. */
   private async completeStep(): Promise<false> {
     const { run } = this;
     await run.checkpointer.save('outcome');
@@ -299,13 +292,10 @@ export class AgentRun {
     this.isInStep = false;
   }
 
-  /** True when a call waits inside, as a subagent does. */
-  private get hasWaitingCalls(): boolean {
-    return some(this.run.state.currentStep?.toolExecutions ?? [], isWaitingInside);
-  }
-
-  private closeWaitingCalls(): Promise<void> {
-    const executions = this.run.state.currentStep?.toolExecutions ?? [];
+  /** Closes the calls that wait inside, as subagents do. Returns a promise only when there are some. */
+  private closeWaitingCalls(): Promise<void> | undefined {
+    const executions = this.run.state.currentStep?.toolExecutions ?? NOTHING;
+    if (!some(executions, isWaitingInside)) return undefined;
     return this.toolRound([]).closeInterrupted(executions.filter(isWaitingInside));
   }
 

@@ -9,10 +9,9 @@ import type { Driver } from '../inference/driver.ts';
 import type { AgentEventListener, EventSession } from '../steps/events.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import type { RetryPolicy } from '../inference/retry-policy.ts';
-import { guardsFor, type CostLimitOptions } from '../stopping/guards.ts';
+import { guardsFor, parentBudget, type CostLimitOptions } from '../stopping/guards.ts';
 import type { ModelIdOf } from '../stopping/model-prices.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
-import { parentBudget, type ParentRun } from './parent-run.ts';
 import { requireRunContext } from '../tools/run-context.ts';
 import type { Tool } from '../tools/tool-types.ts';
 
@@ -59,6 +58,21 @@ export interface RunOptions<Context = unknown> {
   readonly runContext?: Context | undefined;
 }
 
+/** The connection of a run to its parent, the run that executes it as a tool. */
+export interface ParentRun {
+  /** The depth below the outermost run: 1 for a subagent of that run. */
+  readonly depth: number;
+  readonly maxDepth: number;
+  /**
+   * The remaining budget of the parent. It already includes the usage of this run, which counts there as it occurs, so
+   * do not subtract that usage again. Steps do not count there: `maxSteps` counts from the start of this run's
+   * execution.
+   */
+  readonly remaining: () => ExecutionBudget;
+  /** Receives every state of the run before listeners receive its events. */
+  readonly follow: (state: AgentState) => void;
+}
+
 /** The options of a run, with those that only the framework sets. */
 export interface InternalRunOptions extends RunOptions {
   /** The run that executes this run as a tool. */
@@ -95,7 +109,10 @@ function withRunRetry(loop: LoopParts, onExhausted: RunOptions['onExhausted']): 
 /** The loop for one run, with the limits of the run and the remaining budget of its parent. */
 function withRunLimits(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
   const limits = ExecutionBudget.of(budget);
-  const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];
+  const guards = [
+    ...guardsFor(limits, loop.cost),
+    ...(parent ? [parentBudget(parent.remaining, loop.cost)] : []),
+  ];
   if (guards.length === 0) return loop;
   return {
     ...loop,

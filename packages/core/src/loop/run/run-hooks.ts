@@ -160,7 +160,6 @@ export class RunHooks {
     return run.raiseOnce(found);
   }
 
-  /** The context of hooks that are called now. */
   get context(): HookContext {
     const { state, signals, loop, given } = this.run;
     return {

@@ -77,7 +77,6 @@ export class RunState implements InferenceRun, ToolRun {
 
   // Events
 
-  /** Announces several changes as one. */
   async asOneChange(work: () => Promise<void>): Promise<void> {
     const before = this.state;
     this.isBatching = true;
@@ -86,7 +85,6 @@ export class RunState implements InferenceRun, ToolRun {
     if (!this.signals.isAbandoned()) this.announce(before, this.state);
   }
 
-  /** Announces the events between two states. */
   announce(before: AgentState, after: AgentState): void {
     if (this.given.listeners.length === 0 || this.isBatching || before === after) return;
     for (const happening of eventsBetween(before, after)) this.emit(happening);

@@ -35,13 +35,11 @@ export interface CallEnd {
   readonly retryAfterSeconds?: number;
 }
 
-/** One attempt at a call. */
 interface Attempt {
   readonly tool: Tool | undefined;
   readonly execution: ToolExecution;
   readonly args: unknown;
   readonly context: RunningTool;
-  /** True while `execute` of the tool runs. */
   isExecuting: boolean;
 }
 
@@ -138,7 +136,6 @@ function executeUntilAborted(attempt: Attempt, tool: Tool, within: ToolContext):
   return withinGrace(returned, { signal, clock, graceSeconds: RESUMABLE_GRACE_SECONDS });
 }
 
-/** The end of an attempt that threw. */
 function endOfThrown(thrown: unknown, attempt: Attempt, maxLength: number): CallEnd | undefined {
   const { tool, execution, context, isExecuting } = attempt;
   const { signal, runSignal } = context;

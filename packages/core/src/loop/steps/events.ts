@@ -115,7 +115,6 @@ export type AgentEventType = AgentEvent['type'];
 /** Receives events. An error that a listener throws is ignored. */
 export type AgentEventListener = (event: AgentEvent) => void;
 
-/** Returns the event with this content. */
 export function eventOf(
   body: EventBody,
   { state, executionId, at, session }: Omit<EventFrame, 'attempt'>,
@@ -138,7 +137,6 @@ export function isToolOf(event: AgentEvent, name: string): boolean {
   return toolsOfEvents.get(event)?.has(name) === true;
 }
 
-/** Returns the number of the attempt at the latest step. */
 function attemptOf({ execution }: AgentState): number {
   const failures = execution?.latestStep?.inferenceFailures ?? [];
   return failures.reduce((count, { retriedAt }) => (retriedAt === undefined ? count : count + 1), 1);

@@ -285,7 +285,6 @@ function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | un
   return stepAtWork(state)?.toolExecutions.find((execution) => execution.id === id);
 }
 
-/** Records the effective request in the open step. */
 function withEffectiveRequest(
   state: AgentState,
   { model, llmConfig, toolChoice }: EffectiveRequest,

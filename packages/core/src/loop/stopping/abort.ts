@@ -41,7 +41,6 @@ export function abortMessage({ reason }: AbortSignal): string {
   return hasErrorCode(reason, 'RUN_ABORTED') ? (reason as RunAbort).message : 'The run was aborted.';
 }
 
-/** The mark of a signal that never aborts. */
 const NEVER = Symbol('never');
 
 /**

@@ -44,7 +44,6 @@ class Findings {
     if (!this.isFull) this.problems = [...this.problems, problem];
   }
 
-  /** Reports an unexpected value at a location. */
   expected(what: string, place: SchemaLocation, found: JsonValue): void {
     const where = place.parent === undefined ? place.key : pathOf(place);
     this.add(`${where}: expected ${what}, found ${describeValue(found)}`);
@@ -60,7 +59,12 @@ interface SchemaLocation {
 /**
  * Adds the problems of one keyword. Returns true for a value of an unexpected type: its other keywords are not checked.
  */
-type Keyword = (findings: Findings, place: SchemaLocation, schema: JsonObject, value: JsonValue) => boolean;
+type Keyword = (
+  findings: Findings,
+  place: SchemaLocation,
+  schema: JsonObject,
+  value: JsonValue,
+) => boolean | void;
 
 function check(
   findings: Findings,
@@ -108,14 +112,13 @@ const TYPE_TESTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
 
 const checkReference: Keyword = (findings, place, schema, value) => {
   const reference = schema['$ref'];
-  if (typeof reference !== 'string' || !reference.startsWith('#')) return false;
+  if (typeof reference !== 'string' || !reference.startsWith('#')) return;
   let target: JsonValue | undefined = findings.root;
   for (const part of reference.slice(1).split('/').filter(Boolean)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
   }
   check(findings, place, target, value);
-  return false;
 };
 
 const checkType: Keyword = (findings, place, schema, value) => {
@@ -136,7 +139,7 @@ const checkChoice: Keyword = (findings, place, schema, value) => {
 };
 
 const checkObject: Keyword = (findings, place, schema, value) => {
-  if (!isJsonObject(value)) return false;
+  if (!isJsonObject(value)) return;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   for (const name of arrayOrEmpty(schema['required']).filter(isText)) {
     if (!Object.hasOwn(value, name))
@@ -153,28 +156,25 @@ const checkObject: Keyword = (findings, place, schema, value) => {
       check(findings, { parent: place, key: name }, expected, member);
     }
   }
-  return false;
 };
 
 const checkArray: Keyword = (findings, place, schema, value) => {
-  if (!Array.isArray(value)) return false;
+  if (!Array.isArray(value)) return;
   const first = arrayOrEmpty(schema['prefixItems']);
   for (const [index, item] of (value as readonly JsonValue[]).entries()) {
     if (findings.isFull) break;
     check(findings, { parent: place, key: index }, first[index] ?? schema['items'], item);
   }
   checkRange(findings, place, schema, ['minItems', 'maxItems'], value.length, 'items');
-  return false;
 };
 
 const checkText: Keyword = (findings, place, schema, value) => {
-  if (typeof value !== 'string') return false;
+  if (typeof value !== 'string') return;
   const { pattern } = schema;
   if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
     findings.expected(`a string that matches ${pattern}`, place, value);
   if ('minLength' in schema || 'maxLength' in schema)
     checkRange(findings, place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
-  return false;
 };
 
 /** Compiles a pattern, without the `u` flag if it is invalid with it. An invalid pattern is ignored. */
@@ -190,12 +190,11 @@ function patternOf(pattern: string): RegExp | undefined {
 }
 
 const checkNumber: Keyword = (findings, place, schema, value) => {
-  if (typeof value !== 'number') return false;
+  if (typeof value !== 'number') return;
   const { exclusiveMinimum: above, exclusiveMaximum: below } = schema;
   if (typeof above === 'number' && value <= above) findings.expected(`more than ${above}`, place, value);
   if (typeof below === 'number' && value >= below) findings.expected(`less than ${below}`, place, value);
   checkRange(findings, place, schema, ['minimum', 'maximum'], value);
-  return false;
 };
 
 function checkRange(
@@ -221,7 +220,6 @@ const checkCombination: Keyword = (findings, place, schema, value) => {
   const { not } = schema;
   if (isJsonObject(not) && problemsBy(findings, place, not, value, 1).length === 0)
     findings.expected('a value that the schema does not exclude', place, value);
-  return false;
 };
 
 /** Adds one problem when the value fits no alternative. Returns the number of alternatives that it fits. */
@@ -238,7 +236,6 @@ function checkAlternatives(
   return problems.length - failed.length;
 }
 
-/** The check for each group of keywords. */
 const KEYWORDS: readonly (readonly [members: readonly string[], keyword: Keyword])[] = [
   [['$ref'], checkReference],
   [['type'], checkType],

@@ -41,20 +41,11 @@ export function checkArguments(
 ): CheckedArguments | Promise<CheckedArguments> {
   const { call } = execution;
   if (call.invalid !== undefined) return invalid(execution, call.invalid);
+  const judge = execution.hasApproval ? withApprovedArguments : withValidArguments;
   const found = tool.validate(call.input);
   return found instanceof Promise
-    ? found.then((settled) => withArguments(tool, execution, settled))
-    : withArguments(tool, execution, found);
-}
-
-function withArguments(
-  tool: Tool,
-  execution: ToolExecution,
-  found: Validation,
-): CheckedArguments | Promise<CheckedArguments> {
-  return execution.hasApproval
-    ? withApprovedArguments(tool, execution, found)
-    : withValidArguments(tool, execution, found);
+    ? found.then((settled) => judge(tool, execution, settled))
+    : judge(tool, execution, found);
 }
 
 /**

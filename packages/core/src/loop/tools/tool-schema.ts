@@ -192,14 +192,12 @@ function isIssue(value: unknown): value is StandardIssue {
   return typeof value === 'object' && value !== null && 'message' in value;
 }
 
-/** True for a Standard Schema. */
 function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (
     ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
   );
 }
 
-/** The mark of AI SDK schemas. */
 const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
 
 function isAiSdkSchema(schema: unknown): schema is AiSdkSchema {
@@ -218,40 +216,29 @@ function requireJsonSchema({ subjectName, code }: SchemaPurpose, schema: unknown
 }
 
 function describeAiSdk({ subjectName, code }: SchemaPurpose, schema: AiSdkSchema): object {
+  const owner = `The AI SDK schema of ${subjectName}`;
   const advice = 'Pass "jsonSchema" beside the schema.';
   let shown: AiSdkSchema['jsonSchema'];
   try {
     shown = schema.jsonSchema;
   } catch (cause) {
-    const why = toErrorRecord(cause).message;
-    throw new HoldfastError(
-      code,
-      `The AI SDK schema of ${subjectName} has no JSON Schema form: ${why} ${advice}`,
-      {
-        cause,
-      },
-    );
+    const message = `${owner} has no JSON Schema form: ${toErrorRecord(cause).message} ${advice}`;
+    throw new HoldfastError(code, message, { cause });
   }
   if (!('then' in shown)) return shown;
-  throw new HoldfastError(
-    code,
-    `The AI SDK schema of ${subjectName} has a promise instead of a JSON Schema. ${advice}`,
-  );
+  throw new HoldfastError(code, `${owner} has a promise instead of a JSON Schema. ${advice}`);
 }
 
 function describe({ subjectName, code }: SchemaPurpose, schema: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = schema['~standard'];
+  const problem = `The ${vendor} schema of ${subjectName} has no JSON Schema form`;
   const advice = `Pass "jsonSchema" beside the schema, or a library version that can describe itself as JSON Schema.`;
-  if (jsonSchema === undefined) {
-    const message = `The ${vendor} schema of ${subjectName} has no JSON Schema form. ${advice}`;
-    throw new HoldfastError(code, message);
-  }
+  if (jsonSchema === undefined) throw new HoldfastError(code, `${problem}. ${advice}`);
   try {
     return toJsonObject(closedSchema(toJsonObject(jsonSchema.input({ target: 'draft-07' }))));
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
-    const message = `The ${vendor} schema of ${subjectName} has no JSON Schema form${why}. ${advice}`;
-    throw new HoldfastError(code, message, { cause });
+    throw new HoldfastError(code, `${problem}${why}. ${advice}`, { cause });
   }
 }
 

@@ -10,7 +10,7 @@ import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { fasterGrowth, repeated, type Pump, type Work } from '../../../../../tools/config/vitest.growth.ts';
-import { partialsOf } from '../../../src/agents/partial-output.ts';
+import { partialsOf } from '../../../src/agents/partial-json.ts';
 import { checkJsonSchema } from '../../../src/loop/tools/json-schema.ts';
 
 /** A text of a model, a tool or a document, however long, costs linear time: 1 MB takes at most six times as long as 256 KB. */
