@@ -35,16 +35,19 @@ const askToPay = tool({
 });
 
 /** A tool that kills its process. */
-const killTool = tool({
-  name: 'kill',
-  description: 'Kills its process.',
-  inputSchema: { type: 'object' },
-  effect: 'readOnly',
-  async execute() {
-    process.kill(process.pid, 'SIGKILL');
-    return pause(60_000, 'This process is dead.');
-  },
-});
+function killTool({ journal, epoch }: AgentParts): Tool<Payment, unknown, Account> {
+  return toolFor<Account>()<Payment>({
+    name: 'kill',
+    description: 'Kills its process.',
+    inputSchema: { type: 'object' },
+    effect: 'readOnly',
+    async execute({ sessionId }) {
+      journal.write({ type: 'called', sessionId, epoch, tool: 'readOnly' });
+      process.kill(process.pid, 'SIGKILL');
+      return pause(60_000, 'This process is dead.');
+    },
+  });
+}
 
 /** The answer to a call that waits for one. */
 export function answerTo({ toolCallId }: { readonly toolCallId: string }): JsonObject {
@@ -103,7 +106,7 @@ export function payer(parts: AgentParts): AgentLoop<Account> {
   return createAgentLoop({
     driver: planDriver(parts),
     hooks: [...hooks],
-    tools: [...PAYING.map((kind) => payTool(kind, parts)), askToPay, killTool],
+    tools: [...PAYING.map((kind) => payTool(kind, parts)), askToPay, killTool(parts)],
     // Each pause suspends the execution, so that the next process may continue it.
     inferenceRetry: { initialDelaySeconds: 0.02, maxPauseSeconds: 0, onExhausted: 'suspend' },
     fallback: { models: [FALLBACK_MODEL], on: ['overloaded'], forSeconds: 600 },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { SpendingLedger } from '@holdfast/core/spending';
+import { readSettings } from './settings.ts';
 import { LEDGERS } from './spending-ledgers.ts';
 
 /** The work of a process. Amounts are whole cents. */
@@ -36,7 +37,7 @@ const LAST_CALL = 1;
 const EXPIRES_IN_SECONDS = 60;
 const MAX_REFUSALS = 3;
 
-const { STORE = '', LOCATION = '' } = process.env;
+const { store, location } = readSettings();
 
 function write(line: SpendingLine): void {
   writeSync(STDOUT, `${JSON.stringify(line)}\n`);
@@ -97,8 +98,8 @@ async function spend(ledger: SpendingLedger, plan: SpendingPlan, caller: number)
 }
 
 const plan = JSON.parse(process.argv[2] ?? '') as SpendingPlan;
-const ledger = await LEDGERS[STORE]?.(LOCATION, { now: () => plan.now, newId: () => crypto.randomUUID() });
-if (ledger === undefined) throw new Error(`There is no ledger "${STORE}".`);
+const ledger = await LEDGERS[store]?.(location, { now: () => plan.now, newId: () => crypto.randomUUID() });
+if (ledger === undefined) throw new Error(`There is no ledger "${store}".`);
 write({ type: 'ready' });
 await once(process.stdin, 'data');
 process.stdin.destroy();

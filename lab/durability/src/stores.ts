@@ -6,11 +6,18 @@ export type Store = SessionStore & SessionDirectory;
 /**
  * Opens a store at a location. While a write is under way, not yet done or not yet acknowledged, it calls `midWrite`.
  */
-export type OpenStore = (location: string, midWrite?: () => void) => Promise<Store>;
+type OpenStore = (location: string, midWrite?: () => void) => Promise<Store>;
 
 /** The stores that sessions can be kept in, by name. A process loads only the one that it uses. */
-export const STORES: Readonly<Record<string, OpenStore>> = {
+const STORES: Readonly<Record<string, OpenStore>> = {
   sqlite: async (...where) => (await import('./sqlite.ts')).openSqlite(...where),
   redis: async (...where) => (await import('./redis.ts')).openRedis(...where),
   dynamodb: async (...where) => (await import('./dynamodb.ts')).openDynamoDb(...where),
 };
+
+/** Opens the store with a name. @throws Error when there is none. */
+export async function openStore(name: string, ...where: Parameters<OpenStore>): Promise<Store> {
+  const open = STORES[name];
+  if (open === undefined) throw new Error(`There is no store "${name}".`);
+  return open(...where);
+}

@@ -1,4 +1,4 @@
-// A process that works on sessions. Its environment has its fault, its arguments have its task.
+// A process that works on sessions. Its environment has its settings, its arguments have its task.
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,14 @@ import {
   type AgentLoop,
   type AgentSession,
 } from '@holdfast/core';
-import { PollingEngine, sweep, type ExecutionEngine } from '@holdfast/core/engine';
+import {
+  IsolatedProcess,
+  PollingEngine,
+  serveIsolated,
+  sweep,
+  type Advance,
+  type ExecutionEngine,
+} from '@holdfast/core/engine';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
 import { payer, planOf, type Account } from './agent.ts';
 import { parent } from './engine/parent.ts';
@@ -23,27 +30,29 @@ import { Journal } from './journal.ts';
 import { People } from './people.ts';
 import { jumpingClock, Provider } from './provider.ts';
 import { loopWithout, storeWithout, type Protection } from './removals.ts';
-import { STORES } from './stores.ts';
+import { readSettings } from './settings.ts';
+import { openStore } from './stores.ts';
 import { midWrite, watched } from './watched-store.ts';
 
-const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
-const { ENGINE, QUEUE = '', SWEEP_SECONDS, STOP_SECONDS, OUTAGE_FILE, MAX_ATTEMPTS } = process.env;
+const settings = readSettings();
+const { leaseSeconds, maxAttempts, concurrency, isIsolating } = settings;
+/** True in the process for suspect sessions. */
+const isIsolated = process.env['ISOLATED'] !== undefined;
 const DAY = 86_400_000;
 const POLL_MS = 25;
 const ATTEND_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const STDOUT = 1;
 
-const journal = new Journal(JOURNAL);
-const faults = new Faults(FAULT);
+const journal = new Journal(settings.journal);
+const faults = new Faults(settings.fault);
 const faultsBySession = new Map<string, Faults>();
 const faultsOf = (sessionId: string): Faults => faultsBySession.get(sessionId) ?? faults;
 const epochs = new Map<string, number>();
-const without = (WITHOUT || undefined) as Protection | undefined;
+const without = (settings.without || undefined) as Protection | undefined;
 
-const opened = await STORES[STORE]?.(LOCATION, midWrite);
-if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
-const queue = ENGINE === 'bullmq' ? await openQueue(QUEUE) : undefined;
+const opened = await openStore(settings.store, settings.location, midWrite);
+const queue = settings.queue && !isIsolated ? await openQueue(settings.queue) : undefined;
 const store = watched(storeWithout(without, opened), { journal, faultsOf, epochs });
 
 function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Account> {
@@ -54,8 +63,8 @@ function loopOf({ sessionId, state, agentName }: AgentSession): AgentLoop<Accoun
   const loop = payer({
     journal,
     faults: faultsOf(sessionId),
-    pace: Number(PACE ?? 0),
-    provider: new Provider(journal, OUTAGE_FILE || undefined),
+    pace: settings.pace,
+    provider: new Provider(journal, settings.outageFile || undefined),
     epoch,
     checkedAt: () => checkedAt,
     clock: isSwitched ? jumpingClock(sessionId, journal) : undefined,
@@ -69,8 +78,8 @@ const newRuntime = (): SessionRuntime<Account> =>
     store,
     agents: loopOf,
     runContext: async (info) => ({ accountOf: info.sessionId }),
-    leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
-    maxAttempts: Number(MAX_ATTEMPTS ?? 1_000),
+    leaseSeconds,
+    maxAttempts,
     schedule: ({ state, agentName, owner }) => ({
       lane: agentName === 'payer' ? planOf(state)?.lane : undefined,
       group: owner,
@@ -78,6 +87,7 @@ const newRuntime = (): SessionRuntime<Account> =>
     workerName: String(process.pid),
   });
 const runtime = newRuntime();
+const advance: Advance = (sessionId, options) => runtime.advance(sessionId, options);
 
 const peopleWith = (own: SessionRuntime<Account>): People =>
   new People({ store, runtime: own, journal, faultsOf });
@@ -135,8 +145,10 @@ function pauseUntil(instant: number): Promise<void> {
 
 /** Works on due sessions with an engine, until the signal aborts or all sessions are finished. */
 async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionEngine): Promise<void> {
-  const served = await engine.serve((sessionId, options) => runtime.advance(sessionId, options), {
-    concurrency: 4,
+  const isolated = isolatedProcess();
+  const served = await engine.serve(advance, {
+    concurrency,
+    isolated: isolated?.advance,
     onError: (error) => console.error(error),
   });
   const people = peopleWith(runtime);
@@ -148,31 +160,31 @@ async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionE
     await pause(ATTEND_MS);
   }
   await served.stop();
+  await isolated?.stop();
 }
 
 /** Works on the sessions of the queue. People decide in another process. */
 async function serveEngine(engine: BullmqEngine, signal: AbortSignal): Promise<void> {
-  await serveQueue(
-    {
-      engine,
-      store,
-      advance: (id, options) => runtime.advance(id, options),
-      concurrency: 4,
-      sweepSeconds: Number(SWEEP_SECONDS ?? 5),
-      stopSeconds: Number(STOP_SECONDS ?? 10),
-      onReady: () => say('ready'),
-    },
-    signal,
-  );
+  const isolated = isolatedProcess();
+  const { sweepSeconds, stopSeconds } = settings;
+  const options = { concurrency, isolated: isolated?.advance, sweepSeconds, stopSeconds };
+  await serveQueue({ engine, store, advance, ...options, onReady: () => say('ready') }, signal);
+  await isolated?.stop();
+}
+
+/** A process like this one, for suspect sessions. */
+function isolatedProcess(): IsolatedProcess | undefined {
+  const env = { ...process.env, ISOLATED: 'yes' };
+  return isIsolating ? new IsolatedProcess(process.argv[1] ?? '', { env }) : undefined;
 }
 
 /** Sweeps and works until no session is due. Prints how many sessions the sweeps woke and the engine advanced. */
 async function drain(): Promise<void> {
   const engine = new InProcessEngine();
   let advanced = 0;
-  const served = await engine.serve(async (sessionId, options) => {
+  const served = await engine.serve((...parameters) => {
     advanced++;
-    return runtime.advance(sessionId, options);
+    return advance(...parameters);
   });
   let woken = 0;
   const isDone = async (): Promise<boolean> =>
@@ -199,30 +211,39 @@ async function carryOut({ sessionId, approve: call, message = '' }: Request): Pr
   }
 }
 
-const [, , command, argument = ''] = process.argv;
+const [, , command = '', argument = ''] = process.argv;
 const requests = createInterface(process.stdin);
-if (command === 'play') await play(JSON.parse(argument) as Scene[]);
-if (command === 'drive') await drive(argument, runtime);
-if (command === 'finish') await serve(new AbortController().signal, false, new InProcessEngine());
-if (command === 'serve' || command === 'poll') {
+
+/** Serves until the parent process closes the input. */
+async function serveUntilLeft(newEngine: () => ExecutionEngine): Promise<void> {
   const leaving = new AbortController();
   requests.once('close', () => leaving.abort());
-  if (queue) await serveEngine(queue, leaving.signal);
-  else {
-    const polling = new PollingEngine({ store, pollSeconds: 0.1, againAfterSeconds: 1 });
+  if (queue) return serveEngine(queue, leaving.signal);
+  say('ready');
+  return serve(leaving.signal, true, newEngine());
+}
+
+const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
+  play: () => play(JSON.parse(argument) as Scene[]),
+  drive: () => drive(argument, runtime),
+  finish: () => serve(new AbortController().signal, false, new InProcessEngine()),
+  serve: () => serveUntilLeft(() => new InProcessEngine()),
+  poll: () => serveUntilLeft(() => new PollingEngine({ store, pollSeconds: 0.1, againAfterSeconds: 1 })),
+  async drain() {
     say('ready');
-    await serve(leaving.signal, true, command === 'poll' ? polling : new InProcessEngine());
-  }
+    await once(requests, 'line');
+    await drain();
+  },
+  async act() {
+    say('ready');
+    for await (const line of requests) say(await carryOut(JSON.parse(line) as Request));
+  },
+};
+
+if (isIsolated) serveIsolated(advance);
+else {
+  await COMMANDS[command]?.();
+  requests.close();
+  await store.close();
+  process.exit();
 }
-if (command === 'drain') {
-  say('ready');
-  await once(requests, 'line');
-  await drain();
-}
-if (command === 'act') {
-  say('ready');
-  for await (const line of requests) say(await carryOut(JSON.parse(line) as Request));
-}
-requests.close();
-await store.close();
-process.exit();

@@ -9,8 +9,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The file of the worker program. */
     worker: string;
-    /** The file of the program of workers that meet a poison session. */
-    poisonWorker: string;
     /** The file of the worker program whose models are behind HTTP. */
     httpWorker: string;
     /** The file of the program whose callers spend the money of one owner. */
@@ -27,13 +25,7 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
   const options = { bundle: true, format: 'esm' as const, conditions, outdir };
   await build({
     ...options,
-    entryPoints: [
-      'worker.ts',
-      'http-worker.ts',
-      'poison-worker.ts',
-      'spending-worker.ts',
-      'chats/chat-process.ts',
-    ].map(sourceOf),
+    entryPoints: ['worker.ts', 'http-worker.ts', 'spending-worker.ts', 'chats/chat-process.ts'].map(sourceOf),
     entryNames: '[name]',
     platform: 'node',
     splitting: true,
@@ -54,7 +46,6 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
     logLevel: 'silent',
   });
   provide('worker', join(outdir, 'worker.mjs'));
-  provide('poisonWorker', join(outdir, 'poison-worker.mjs'));
   provide('httpWorker', join(outdir, 'http-worker.mjs'));
   provide('spendingWorker', join(outdir, 'spending-worker.mjs'));
   provide('chatProcess', join(outdir, 'chat-process.mjs'));

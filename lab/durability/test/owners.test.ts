@@ -5,7 +5,7 @@ import { AgentSession, createAgentLoop, hasErrorCode, SessionRuntime } from '@ho
 import type { ClaimedSession } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { STORES, type Store } from '../src/stores.ts';
+import { openStore } from '../src/stores.ts';
 import { randomFrom } from './random.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
 
@@ -127,7 +127,7 @@ describe.each(TESTED_STORES)('$name', (tested) => {
     { timeout: TIMEOUT },
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'holdfast-owners-'));
-      const store = (await STORES[tested.name]?.(await newLocation(folder))) as Store;
+      const store = await openStore(tested.name, await newLocation(folder));
       const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
       const runtime = new SessionRuntime({ store, agents });
       const random = randomFrom(SEED);

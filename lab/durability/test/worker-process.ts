@@ -3,29 +3,10 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, inject } from 'vitest';
-import type { Protection } from '../src/removals.ts';
+import { environmentOf, type WorkerSettings } from '../src/settings.ts';
 
-/** Where a worker works, and what it suffers. */
-export interface WorkerInit {
-  readonly store: string;
-  readonly location: string;
-  readonly journal: string;
-  /** As `faultText` makes it. */
-  readonly fault?: string | undefined;
-  readonly without?: Protection | undefined;
-  /** Milliseconds that things take. */
-  readonly pace?: number | undefined;
-  readonly leaseSeconds?: number | undefined;
-  /** The location of the queue of its engine. Default: the engine in the memory of the process. */
-  readonly queue?: string | undefined;
-  /** Seconds between the sweeps of a worker with a queue. Default: 5. */
-  readonly sweepSeconds?: number | undefined;
-  /** A file: while it exists, the provider refuses all calls. Default: there is none. */
-  readonly outageFile?: string | undefined;
-  /** The processes that a session may kill. Default: 1,000. */
-  readonly maxAttempts?: number | undefined;
-  /** Seconds that a worker with a queue waits for its tools when it stops. Default: 10. */
-  readonly stopSeconds?: number | undefined;
+/** The settings of a process, and its program. */
+export interface WorkerInit extends WorkerSettings {
   /** The file of the program. Default: the worker program. */
   readonly program?: string | undefined;
 }
@@ -54,24 +35,9 @@ export class WorkerProcess {
   private readonly waiting: (() => void)[] = [];
 
   constructor(init: WorkerInit, ...args: readonly string[]) {
-    const { store, location, journal, fault = '', without = '', pace = 0, leaseSeconds = 0.4 } = init;
-    const { program = inject('worker'), queue = '', sweepSeconds = 5, stopSeconds = 10 } = init;
-    const { outageFile = '', maxAttempts = 1_000 } = init;
-    const settings = { STORE: store, LOCATION: location, JOURNAL: journal, FAULT: fault, WITHOUT: without };
-    const numbers = { PACE: String(pace), LEASE_SECONDS: String(leaseSeconds) };
-    const engine = { ENGINE: queue && 'bullmq', QUEUE: queue };
-    const limits = { OUTAGE_FILE: outageFile, MAX_ATTEMPTS: String(maxAttempts) };
-    const times = { SWEEP_SECONDS: String(sweepSeconds), STOP_SECONDS: String(stopSeconds) };
-    const env = {
-      ...process.env,
-      ...settings,
-      ...numbers,
-      ...engine,
-      ...times,
-      ...limits,
-      NODE_OPTIONS: '',
-      NODE_COMPILE_CACHE: dirname(program),
-    };
+    const { program = inject('worker'), ...settings } = init;
+    const node = { NODE_OPTIONS: '', NODE_COMPILE_CACHE: dirname(program) };
+    const env = { ...process.env, ...environmentOf(settings), ...node };
     this.child = spawn(process.execPath, ['--no-warnings', program, ...args], { env });
     running.add(this);
     // A process that has died says why in its complaints; that nobody reads what is written to it says nothing more.

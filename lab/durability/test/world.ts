@@ -9,8 +9,7 @@ import { openQueue } from '../src/engine/queue.ts';
 import { ignoreOutage } from '../src/engine/serve-queue.ts';
 import { Journal } from '../src/journal.ts';
 import { People } from '../src/people.ts';
-import type { PoisonPlan } from '../src/poison-worker.ts';
-import { STORES, type Store } from '../src/stores.ts';
+import { openStore, type Store } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
 import { WorkerProcess, type Ended, type WorkerInit } from './worker-process.ts';
 
@@ -44,8 +43,7 @@ export class World {
   static async of(name: string, newLocation: NewLocation, queue?: string): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
     const location = await newLocation(folder);
-    const store = await STORES[name]?.(location);
-    if (store === undefined) throw new Error(`There is no store "${name}".`);
+    const store = await openStore(name, location);
     const engine = queue === undefined ? undefined : await openQueue(queue);
     return new World(
       store,
@@ -61,7 +59,7 @@ export class World {
   }
 
   /** A session with work to do that nobody has begun. */
-  async begin(plan: Plan | PoisonPlan | ParentPlan): Promise<void> {
+  async begin(plan: Plan | ParentPlan): Promise<void> {
     const { sessionId } = plan;
     const name = 'children' in plan ? 'parent' : 'payer';
     const owner = 'owner' in plan ? plan.owner : undefined;

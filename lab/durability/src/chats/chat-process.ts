@@ -4,17 +4,18 @@ import { fileURLToPath } from 'node:url';
 import type { ChatLimits } from '@holdfast/ui-ai-sdk/handler';
 import { CHANNELS } from './channels.ts';
 import { Journal } from '../journal.ts';
-import { STORES } from '../stores.ts';
+import { readSettings } from '../settings.ts';
+import { openStore } from '../stores.ts';
 import { serveChats, workOnChats } from './chat-processes.ts';
 import { Gates } from './gates.ts';
 
-const { STORE = '', LOCATION = '', JOURNAL = '' } = process.env;
+const { store: name, location, journal } = readSettings();
 const [, , command, argument = '', limits = '{}'] = process.argv;
 
-const [store, channel] = await Promise.all([STORES[STORE]?.(LOCATION), CHANNELS[STORE]?.(LOCATION)]);
-if (!store || !channel) throw new Error(`There is no store "${STORE}".`);
-const gates = new Gates(join(dirname(JOURNAL), 'gates'));
-const writer = { gates, journal: new Journal(JOURNAL), name: argument };
+const [store, channel] = await Promise.all([openStore(name, location), CHANNELS[name]?.(location)]);
+if (!channel) throw new Error(`There is no channel "${name}".`);
+const gates = new Gates(join(dirname(journal), 'gates'));
+const writer = { gates, journal: new Journal(journal), name: argument };
 const shared = { store, channel };
 const { url } =
   command === 'worker'

@@ -1,10 +1,11 @@
 import { until } from 'test-servers';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { beginAroundPoison, deathsIn, expectOnlyPoisonFailed, MEETS_POISON } from '../poison-sessions.ts';
 import { randomFrom } from '../random.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
 import { isIdle } from '../endings.ts';
-import { engineWorldOf, SETTINGS } from './engine-world.ts';
+import { engineWorldOf } from './engine-world.ts';
 
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -18,12 +19,7 @@ async function workThrough(world: World): Promise<number> {
   const alive = new Set<WorkerProcess>();
   let started = 0;
   const start = (): void => {
-    const worker = world.start([], {
-      ...SETTINGS,
-      program: inject('poisonWorker'),
-      pace: 10,
-      sweepSeconds: 1,
-    });
+    const worker = world.start(['serve'], { ...MEETS_POISON, pace: 10, sweepSeconds: 1 });
     started++;
     alive.add(worker);
     void worker.ended.then(() => alive.delete(worker));
@@ -38,22 +34,11 @@ async function workThrough(world: World): Promise<number> {
 
 test(`a session that kills its processes is given up, and the others end (SEED=${SEED})`, async () => {
   const { world } = await engineWorldOf('sqlite');
-  const random = randomFrom(SEED);
-  const poisonAt = random(INNOCENTS);
-  const innocents = Array.from({ length: INNOCENTS }, (_, index) => `innocent-${index}`);
-  for (const [index, sessionId] of innocents.entries()) {
-    if (index === poisonAt) await world.begin({ sessionId: 'poison', steps: 1, isPoison: true });
-    await world.begin({ sessionId, steps: 1 + random(3), isPoison: false });
-  }
+  const innocents = await beginAroundPoison(world, INNOCENTS, randomFrom(SEED));
   const deaths = await workThrough(world);
-  const attempts = world.journal
-    .read()
-    .filter(({ type, sessionId }) => type === 'called' && sessionId === 'poison');
+  const attempts = deathsIn(world);
   console.log(`The session killed ${attempts.length} processes, ${deaths} of which had other sessions.`);
-  for (const sessionId of innocents) expect((await world.load(sessionId)).state.finalResponse).toBe('Done.');
-  const { state } = await world.load('poison');
-  expect(state.status).toBe('failed');
-  expect(state.errors.map(({ code }) => code)).toContain('ATTEMPTS_EXHAUSTED');
+  await expectOnlyPoisonFailed(world, innocents);
   expect(attempts.length).toBeLessThanOrEqual(MOST_DEATHS);
   expect(deaths).toBeLessThanOrEqual(1);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openQueue } from '../../src/engine/queue.ts';
-import { STORES, type Store } from '../../src/stores.ts';
+import { openStore, type Store } from '../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type NewLocation } from '../servers.ts';
 import { newQueue, startQueueServer } from './queue-server.ts';
 
@@ -69,8 +69,7 @@ async function converse(store: Store, engine: QueueEngine): Promise<void> {
 async function storeIn(name: string, newLocation: NewLocation): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const store = await STORES[name]?.(await newLocation(folder));
-  if (store === undefined) throw new Error(`No store "${name}".`);
+  const store = await openStore(name, await newLocation(folder));
   onTestFinished(() => store.close());
   return store;
 }

@@ -30,8 +30,3 @@ export function randomParent(sessionId: string, random: Random): ParentPlan {
   );
   return { sessionId, children };
 }
-
-/** Returns the plan of a session that kills its processes. */
-export function poisonPlan(sessionId: string): Plan {
-  return { sessionId, kind: 'readOnly', steps: 1, calls: 1, isPoison: true };
-}

@@ -5,13 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Plan } from '../../src/agent.ts';
 import type { ParentPlan } from '../../src/engine/parent.ts';
+import { poisonPlan } from '../poison-sessions.ts';
 import { randomFrom } from '../random.ts';
 import type { World } from '../world.ts';
 import { Crew } from './crew.ts';
 import { Disturbances } from './disturbances.ts';
 import { engineWorldOf, SETTINGS, untilOver, verdictOn } from './engine-world.ts';
 import { parentProblems } from './parent-problems.ts';
-import { poisonPlan, randomParent, randomPlan } from './soak-plans.ts';
+import { randomParent, randomPlan } from './soak-plans.ts';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 6);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

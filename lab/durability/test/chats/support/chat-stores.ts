@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { serveChats, workOnChats } from '../../../src/chats/chat-processes.ts';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
-import { STORES, type Store } from '../../../src/stores.ts';
+import { openStore, type Store } from '../../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type TestedStore } from '../../servers.ts';
 import { WorkerProcess } from '../../worker-process.ts';
 
@@ -53,8 +53,7 @@ export function storeOfBlock(tested: TestedStore): ChatStore {
     hasDeltas: name !== 'dynamodb',
     async open(folder) {
       const location = await newLocation(folder);
-      const store = await STORES[name]?.(location);
-      if (store === undefined) throw new Error(`There is no store "${name}".`);
+      const store = await openStore(name, location);
       const init = {
         store: name,
         location,
