@@ -62,7 +62,7 @@ describe('the command line', () => {
   });
 });
 
-describe.concurrent('the process', { timeout: 120_000 }, () => {
+describe.concurrent('the process', () => {
   test('--help lists every option', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: helpText, stderr: '' });
@@ -122,8 +122,12 @@ describe.concurrent('the process', { timeout: 120_000 }, () => {
     expect(stderr).toContain(data);
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the server in order', async (signal) => {
-    const { playground } = await serve(['--data', await dataFolder(), '--port', '0']);
+  test.each([
+    ['SIGINT', 'sources'],
+    ['SIGTERM', 'bundle'],
+  ] as const)('%s ends the server in order, started from its %s', async (signal, form) => {
+    const { playground, url } = await serve(['--data', await dataFolder(), '--port', '0'], {}, form);
+    expect((await fetch(new URL('/app.js', url))).status).toBe(200);
     expect(await playground.kill(signal)).toBe(0);
     expect(playground.stdout.trim().split('\n')).toHaveLength(1);
     expect(playground.stderr).toBe('');
@@ -132,7 +136,6 @@ describe.concurrent('the process', { timeout: 120_000 }, () => {
 
 test.skipIf(process.platform === 'win32')(
   'the data folder and all that is in it belong to the user of the process alone',
-  { timeout: 60_000 },
   async () => {
     const data = join(await dataFolder(), 'new');
     for (const prompt of ['note that the key is under the mat', 'send a parcel with a book to Ann'])

@@ -24,7 +24,7 @@ async function refusingProvider(onTestFinished: OnTestFinished, status = 401, te
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`;
 }
 
-describe.concurrent('with a provider over HTTP', { timeout: 40_000 }, () => {
+describe.concurrent('with a provider over HTTP', () => {
   test('a tool call and an answer, through the real terminal', async ({ onTestFinished }) => {
     const mock = new LLMock({ port: 0, strict: true });
     const question = 'How much is seventeen times twenty-three?';

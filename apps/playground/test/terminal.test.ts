@@ -7,7 +7,7 @@ function sessionIn(stdout: string): string {
   return /^session (\S+)$/m.exec(stdout)?.[1] ?? '';
 }
 
-describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
+describe.concurrent('the agent in the terminal', () => {
   test('uses two tools, prints the number, and recalls it in a new process', async () => {
     const data = await dataFolder();
     const first = await run(['--data', data, '--prompt', 'what is 17 * 23? remember it']);

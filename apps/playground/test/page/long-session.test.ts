@@ -1,9 +1,9 @@
 import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import { isTaken, log, openPage, pill, state, write, PAGE_TIMEOUT } from '../support/page.ts';
+import { isTaken, log, openPage, pill, state, write } from '../support/page.ts';
 import { serveHere, storeLongSession } from '../support/served-here.ts';
 
-describe.skipIf(isWithoutChromium).concurrent('a page with 2,000 messages', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(isWithoutChromium).concurrent('a page with 2,000 messages', () => {
   const browser = browserOfBlock();
   test('loads none of them again in a turn', async () => {
     await using served = await serveHere();

@@ -3,23 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ChatClient } from '../support/chat-client.ts';
-import {
-  button,
-  field,
-  isTaken,
-  log,
-  openPage,
-  openTabBeside,
-  PAGE_TIMEOUT,
-  pill,
-  write,
-} from '../support/page.ts';
+import { button, field, isTaken, log, openPage, openTabBeside, pill, write } from '../support/page.ts';
 import { dataFolder, serve } from '../support/playground-process.ts';
 
 const portOf = (url: string) => new URL(url).port;
 const sessionOf = (url: string) => decodeURIComponent(new URL(url).hash.slice(2));
 
-describe.skipIf(isWithoutChromium).concurrent('a message that was typed', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(isWithoutChromium).concurrent('a message that was typed', () => {
   const browser = browserOfBlock();
   async function own(environment: Readonly<Record<string, string>> = {}) {
     const data = await dataFolder();

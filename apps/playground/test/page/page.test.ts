@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { seriousViolations, sidewaysScroll } from '../support/browser.ts';
-import { openPage, state, PAGE_TIMEOUT } from '../support/page.ts';
+import { openPage, state } from '../support/page.ts';
 import { endlessParcels, dataFolder, serve } from '../support/playground-process.ts';
 
-describe.skipIf(isWithoutChromium).concurrent('the page', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(isWithoutChromium).concurrent('the page', () => {
   const browser = browserOfBlock();
   let shared: string;
 
   beforeAll(async () => {
     shared = (await serve(['--data', await dataFolder(), '--port', '0'], endlessParcels)).url;
-  }, 60_000);
+  });
 
   const open = (options: BrowserContextOptions = {}, url = shared) => openPage(browser(), url, options);
   const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true });

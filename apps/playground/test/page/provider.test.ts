@@ -1,10 +1,10 @@
 import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { describe, expect, test } from 'vitest';
-import { button, isTaken, log, openPage, pill, write, PAGE_TIMEOUT } from '../support/page.ts';
+import { button, isTaken, log, openPage, pill, write } from '../support/page.ts';
 import { dataFolder, serve } from '../support/playground-process.ts';
 import { startProvider } from '../support/provider.ts';
 
-describe.skipIf(isWithoutChromium).concurrent('a page with a provider', { timeout: PAGE_TIMEOUT }, () => {
+describe.skipIf(isWithoutChromium).concurrent('a page with a provider', () => {
   const browser = browserOfBlock();
   async function open(provider: Awaited<ReturnType<typeof startProvider>>) {
     const { url } = await serve(['--data', await dataFolder(), '--port', '0'], provider.environment);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { serveHere, storeLongSession } from '../support/served-here.ts';
 
-test('a turn in a long session sends what is new, and no more', { timeout: 60_000 }, async () => {
+test('a turn in a long session sends what is new, and no more', async () => {
   await using served = await serveHere();
   const { playground, client } = served;
   const sessionId = await storeLongSession(playground, 2_000);

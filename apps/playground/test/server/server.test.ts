@@ -15,7 +15,7 @@ beforeAll(async () => {
   data = await dataFolder();
   served = await serve(['--data', data, '--port', '0']);
   client = new ChatClient(served.url);
-}, 40_000);
+});
 
 /** Starts a parcel and waits until the tool runs; `chunks` is the rest of the stream. */
 async function withParcelUnderWay(item: string, at: ChatClient) {
@@ -37,7 +37,7 @@ const refused = (message: string) => ({
   error: { code: expect.any(String) as string, message: expect.stringContaining(message) as string },
 });
 
-describe.concurrent('the API', { timeout: 60_000 }, () => {
+describe.concurrent('the API', () => {
   test('a conversation: chat, list, fork, delete', async () => {
     const sessionId = randomUUID();
     const response = await client.say(sessionId, 'what is 17 * 23? remember it');
@@ -240,7 +240,7 @@ function statusFor(options: RequestOptions, body = ''): Promise<number | undefin
   });
 }
 
-describe.concurrent('a server that ends', { timeout: 60_000 }, () => {
+describe.concurrent('a server that ends', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
     'by %s leaves a run that another process finishes',
     async (signal) => {

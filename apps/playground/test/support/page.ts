@@ -7,9 +7,6 @@ export interface OpenPage {
   readonly complaints: readonly string[];
 }
 
-/** The time limit of a test with a browser, in milliseconds. */
-export const PAGE_TIMEOUT = 300_000;
-
 /** Opens a page in a browser profile of its own. Nothing moves on it, because each frame costs time. */
 export async function openPage(
   browser: Browser,
@@ -30,7 +27,7 @@ export async function openTabBeside({ page }: OpenPage): Promise<OpenPage> {
 }
 
 async function openTab(page: Page, url: string): Promise<OpenPage> {
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(240_000);
   const complaints = complaintsOf(page);
   await page.goto(url);
   await page.getByRole('heading', { level: 1 }).waitFor();

@@ -5,13 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const patience = 60_000;
+/** The arguments of Node with which `pnpm playground` starts the playground. */
+const sources = [
+  '--conditions=@holdfast/source',
+  fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+];
+/** A bound for what hangs, in milliseconds. */
+const patience = 240_000;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Environment = Readonly<Record<string, string>>;
+
+/** How a playground starts: from its sources, or from the bundle of the test run, which is faster. */
+type Form = 'sources' | 'bundle';
 
 /** The playground as a process of its own, and what it has printed so far. */
 class PlaygroundProcess {
@@ -20,9 +28,10 @@ class PlaygroundProcess {
   stderr = '';
   private readonly ended: Promise<number | string>;
 
-  constructor(args: readonly string[], environment: Environment = {}) {
+  constructor(args: readonly string[], environment: Environment = {}, form: Form = 'bundle') {
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
-    this.child = spawn(process.execPath, ['--conditions=@holdfast/source', main, ...args], {
+    const program = form === 'sources' ? sources : [inject('playground')];
+    this.child = spawn(process.execPath, [...program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH, NODE_COMPILE_CACHE, PARCEL_SECONDS: '2', ...environment },
     });
@@ -63,8 +72,8 @@ afterAll(async () => {
 });
 
 /** A process that is gone when the test file is done, however that ends. */
-export function start(args: readonly string[], environment?: Environment): PlaygroundProcess {
-  const playground = new PlaygroundProcess(args, environment);
+export function start(args: readonly string[], environment?: Environment, form?: Form): PlaygroundProcess {
+  const playground = new PlaygroundProcess(args, environment, form);
   cleanups.push(() => playground.kill('SIGKILL'));
   return playground;
 }
@@ -77,8 +86,8 @@ export async function run(args: readonly string[], environment?: Environment) {
 }
 
 /** Serves the page; `url` is where. */
-export async function serve(args: readonly string[], environment?: Environment) {
-  const playground = start(args, environment);
+export async function serve(args: readonly string[], environment?: Environment, form?: Form) {
+  const playground = start(args, environment, form);
   const [, url = ''] = await playground.printed(/^Holdfast playground: (\S+) /m);
   return { playground, url };
 }
