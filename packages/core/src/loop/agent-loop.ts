@@ -12,7 +12,7 @@ import {
 } from './compile/compile-messages.ts';
 import { requireChosenTool, requireDriver, TOOL_CHOICE, type Driver } from './inference/driver.ts';
 import { EventStream } from './run/event-stream.ts';
-import { announceTo, type AgentEventListener } from './steps/events.ts';
+import { announceTo, joinedListener, type AgentEventListener } from './steps/events.ts';
 import { Fallback, type FallbackOptions } from './inference/fallback.ts';
 import { retryPolicyOf, type InferenceRetryOptions } from './inference/retry-policy.ts';
 import { guardsFor, modelIdOfState, retryLimit, type CostLimitOptions } from './stopping/guards.ts';
@@ -230,8 +230,7 @@ function streamOf(
   const either = signal ? AbortSignal.any([signal, readerGone.signal]) : readerGone.signal;
   const leave = (): void => readerGone.abort(new RunAbort('cancel', 'The reader closed the stream.'));
   return new EventStream((put, awaitReader) => {
-    const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
-    return run({ ...options, signal: either, onEvent: listener, awaitReader });
+    return run({ ...options, signal: either, onEvent: joinedListener(put, onEvent), awaitReader });
   }, leave);
 }
 

@@ -44,17 +44,14 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
   for (const [index, answer] of script.entries())
     checkArgument(`Answer ${index + 1} of a script`, answer, ANSWER);
   const requests: InferenceRequest[] = [];
+  const mismatch = (problem: string): HoldfastError =>
+    new HoldfastError('SCRIPT_MISMATCH', `The script has ${script.length} responses, but ${problem}.`);
   return {
     requests,
     async infer(request, options) {
       requests.push(request);
       const answer = script[requests.length - 1];
-      if (answer === undefined) {
-        throw new HoldfastError(
-          'SCRIPT_MISMATCH',
-          `The script has ${script.length} responses, but this is call ${requests.length} of the driver.`,
-        );
-      }
+      if (answer === undefined) throw mismatch(`this is call ${requests.length} of the driver`);
       const response = InferenceResponse.of(await resolveAnswer(answer, requests.length, request, options));
       for (const delta of response.text.match(/^\s*\S+\s*|\S+\s*/g) ?? [])
         options.onDelta?.({ type: 'text', id: 'text', text: delta });
@@ -62,8 +59,7 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
     },
     assertComplete() {
       if (requests.length === script.length) return;
-      const message = `The script has ${script.length} responses, but the driver was called ${requests.length} times.`;
-      throw new HoldfastError('SCRIPT_MISMATCH', message);
+      throw mismatch(`the driver was called ${requests.length} times`);
     },
   };
 }

@@ -94,16 +94,11 @@ export class Fallback {
 
 /** @throws RangeError `ARGUMENT_INVALID` for two models with the same id: the state names a fallback by its id. */
 function distinct(models: readonly FallbackModel[]): readonly FallbackModel[] {
-  const ids = new Set<string>();
-  for (const { model } of models) {
-    if (ids.has(model)) {
-      throw invalidArgument(
-        `The fallback "${model}" is in the list twice. Name each model once; for other settings, register it under another id.`,
-      );
-    }
-    ids.add(model);
-  }
-  return models;
+  const twice = models.find(({ model }, at) => models.findIndex((other) => other.model === model) < at);
+  if (twice === undefined) return models;
+  throw invalidArgument(
+    `The fallback "${twice.model}" is in the list twice. Name each model once; for other settings, register it under another id.`,
+  );
 }
 
 function isList(given: FallbackOptions | FallbackOptions['models']): given is FallbackOptions['models'] {

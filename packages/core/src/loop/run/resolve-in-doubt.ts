@@ -5,9 +5,8 @@ import { withinGrace } from '../stopping/grace.ts';
 import { succeededOutcome } from '../tools/call-outcome.ts';
 import { after, withArgumentsToApprove } from '../tools/tool-arguments.ts';
 import type { Tool } from '../tools/tool-types.ts';
-import { RunningTool } from './running-tool.ts';
+import { RunningTool, type ToolRun } from './running-tool.ts';
 import { admitChecked, checkInTime, type Admission } from './tool-admission.ts';
-import type { ToolRun } from './tool-run.ts';
 
 /**
  * Resolves a call in doubt by its answer, or by the effect that its tool declares: the call ends, or a person decides

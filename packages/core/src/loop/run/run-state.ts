@@ -13,7 +13,7 @@ import { Checkpointer } from './checkpointer.ts';
 import type { InferenceRun } from './infer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { RunHooks } from './run-hooks.ts';
-import type { ToolRun } from './tool-run.ts';
+import type { ToolRun } from './running-tool.ts';
 
 /**
  * The state of one run in progress, its only variable. Every change goes through `change`, which notifies the listeners

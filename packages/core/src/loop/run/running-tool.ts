@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ExecutionBudget } from '../../state/execution/budget.ts';
@@ -8,10 +8,27 @@ import type { Waiting } from '../../state/values/waiting.ts';
 import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../steps/checkpoint.ts';
 import { announceTo, type AgentEvent, type EventBody } from '../steps/events.ts';
-import type { RunParts } from './loop-parts.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
 import { stepAtWork } from '../steps/stepper.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
-import type { ToolRun } from './tool-run.ts';
+import type { InferenceRun } from './infer.ts';
+import type { HookedRun } from './run-hooks.ts';
+
+/** The part of a run that tool executions use. */
+export interface ToolRun
+  extends
+    Pick<HookedRun, 'state' | 'signals' | 'now' | 'raise' | 'checkAbort' | 'mayBegin'>,
+    Pick<InferenceRun, 'hooks' | 'checkpointer' | 'emit'> {
+  readonly loop: Pick<
+    LoopParts,
+    'tools' | 'hooks' | 'clock' | 'budget' | 'retry' | 'toolErrors' | 'maxParallelTools' | 'maxResultLength'
+  >;
+  readonly given: Pick<RunParts, 'listeners' | 'parent' | 'runContext' | 'session' | 'awaitReader'>;
+  /** The seconds worked in this execution until now. */
+  readonly workedSeconds: number;
+  /** Records changed executions in the state. */
+  record(toolExecutions: readonly ToolExecution[], at: Instant): void;
+}
 
 /** A symbol and not a name, so that a tool does not see the member and cannot imitate it. */
 const SELF = Symbol('RunningTool');

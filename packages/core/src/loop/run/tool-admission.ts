@@ -18,7 +18,7 @@ import {
   type CheckedArguments,
   type CheckedCall,
 } from '../tools/tool-arguments.ts';
-import type { ToolRun } from './tool-run.ts';
+import type { ToolRun } from './running-tool.ts';
 
 /**
  * The decision on a call: it starts with its checked arguments, a person must approve it, or it ends with an outcome.

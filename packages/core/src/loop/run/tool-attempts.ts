@@ -21,9 +21,8 @@ import { argumentsOfAttempt } from '../tools/tool-arguments.ts';
 import { isPause } from '../tools/tool-checks.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { Tool, ToolRetry } from '../tools/tool-types.ts';
-import { RunningTool } from './running-tool.ts';
+import { RunningTool, type ToolRun } from './running-tool.ts';
 import { admitByRule, type Admission, type StartedCall } from './tool-admission.ts';
-import type { ToolRun } from './tool-run.ts';
 
 /** The end of an attempt, or of all attempts at a call. */
 export interface CallEnd {

@@ -11,7 +11,7 @@ import type { Tool } from '../tools/tool-types.ts';
 import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
 import { admit, mayStart, type Admission, type StartedCall } from './tool-admission.ts';
 import { runAttempts, type CallEnd } from './tool-attempts.ts';
-import type { ToolRun } from './tool-run.ts';
+import type { ToolRun } from './running-tool.ts';
 
 /** A completed call whose result is not recorded yet. */
 interface EndedCall {

@@ -18,7 +18,7 @@ export function checkJsonSchema(
   limit: number,
 ): readonly string[] {
   const findings = new Findings(schema, limit);
-  check(findings, { parent: undefined, key: subject }, schema, value);
+  check({ findings, parent: undefined, key: subject }, schema, value);
   return findings.problems;
 }
 
@@ -43,56 +43,46 @@ class Findings {
   add(problem: string): void {
     if (!this.isFull) this.problems = [...this.problems, problem];
   }
-
-  expected(what: string, place: SchemaLocation, found: JsonValue): void {
-    const where = place.parent === undefined ? place.key : pathOf(place);
-    this.add(`${where}: expected ${what}, found ${describeValue(found)}`);
-  }
 }
 
-interface SchemaLocation {
-  readonly parent: SchemaLocation | undefined;
+/** The place of a value, and the findings of its check. */
+interface Place {
+  readonly findings: Findings;
+  readonly parent: Place | undefined;
   /** The name of the value at the root, otherwise its property or index. */
   readonly key: string | number;
+}
+
+function childOf(parent: Place, key: string | number): Place {
+  return { findings: parent.findings, parent, key };
+}
+
+function expected(what: string, place: Place, found: JsonValue): void {
+  const where = place.parent === undefined ? place.key : pathOf(place);
+  place.findings.add(`${where}: expected ${what}, found ${describeValue(found)}`);
 }
 
 /**
  * Adds the problems of one keyword. Returns true for a value of an unexpected type: its other keywords are not checked.
  */
-type Keyword = (
-  findings: Findings,
-  place: SchemaLocation,
-  schema: JsonObject,
-  value: JsonValue,
-) => boolean | void;
+type Keyword = (place: Place, schema: JsonObject, value: JsonValue) => boolean | void;
 
-function check(
-  findings: Findings,
-  place: SchemaLocation,
-  schema: JsonValue | undefined,
-  value: JsonValue,
-): void {
-  if (schema === false) findings.expected('no value', place, value);
+function check(place: Place, schema: JsonValue | undefined, value: JsonValue): void {
+  if (schema === false) expected('no value', place, value);
   if (!isJsonObject(schema)) return;
   for (const keyword of keywordsOf(schema)) {
-    if (findings.isFull || keyword(findings, place, schema, value)) return;
+    if (place.findings.isFull || keyword(place, schema, value)) return;
   }
 }
 
 /** The problems of a value under a schema that may not apply to it, such as an alternative. */
-function problemsBy(
-  { root }: Findings,
-  place: SchemaLocation,
-  schema: JsonValue,
-  value: JsonValue,
-  limit = ALTERNATIVE_LIMIT,
-): readonly string[] {
-  const findings = new Findings(root, limit);
-  check(findings, place, schema, value);
+function problemsBy(place: Place, schema: JsonValue, value: JsonValue, limit: number): readonly string[] {
+  const findings = new Findings(place.findings.root, limit);
+  check({ ...place, findings }, schema, value);
   return findings.problems;
 }
 
-function pathOf({ parent, key }: SchemaLocation): string {
+function pathOf({ parent, key }: Place): string {
   if (parent === undefined) return '';
   const path = pathOf(parent);
   if (typeof key === 'number') return `${path}[${key}]`;
@@ -110,71 +100,71 @@ const TYPE_TESTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   object: (value) => isJsonObject(value),
 };
 
-const checkReference: Keyword = (findings, place, schema, value) => {
+const checkReference: Keyword = (place, schema, value) => {
   const reference = schema['$ref'];
   if (typeof reference !== 'string' || !reference.startsWith('#')) return;
-  let target: JsonValue | undefined = findings.root;
+  let target: JsonValue | undefined = place.findings.root;
   for (const part of reference.slice(1).split('/').filter(Boolean)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
   }
-  check(findings, place, target, value);
+  check(place, target, value);
 };
 
-const checkType: Keyword = (findings, place, schema, value) => {
+const checkType: Keyword = (place, schema, value) => {
   const types =
     typeof schema['type'] === 'string' ? [schema['type']] : arrayOrEmpty(schema['type']).filter(isText);
   if (types.length === 0 || types.some((type) => TYPE_TESTS[type]?.(value))) return false;
-  findings.expected(types.join(' or '), place, value);
+  expected(types.join(' or '), place, value);
   return true;
 };
 
-const checkChoice: Keyword = (findings, place, schema, value) => {
+const checkChoice: Keyword = (place, schema, value) => {
   const choices = 'const' in schema ? [schema['const']] : schema['enum'];
   if (!Array.isArray(choices) || choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
     return false;
   }
-  findings.expected(`one of ${JSON.stringify(choices)}`, place, value);
+  expected(`one of ${JSON.stringify(choices)}`, place, value);
   return true;
 };
 
-const checkObject: Keyword = (findings, place, schema, value) => {
+const checkObject: Keyword = (place, schema, value) => {
   if (!isJsonObject(value)) return;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   for (const name of arrayOrEmpty(schema['required']).filter(isText)) {
     if (!Object.hasOwn(value, name))
-      findings.add(`${pathOf({ parent: place, key: name })}: required, but missing`);
+      place.findings.add(`${pathOf(childOf(place, name))}: required, but missing`);
   }
   for (const [name, member] of Object.entries(value)) {
-    if (findings.isFull) break;
+    if (place.findings.isFull) break;
     const isKnown = Object.hasOwn(properties, name);
     if (!isKnown && schema['additionalProperties'] === false) {
       const known = Object.keys(properties).join(', ');
-      findings.add(`${pathOf({ parent: place, key: name })}: not a known property (known: ${known})`);
+      place.findings.add(`${pathOf(childOf(place, name))}: not a known property (known: ${known})`);
     } else {
       const expected = isKnown ? properties[name] : schema['additionalProperties'];
-      check(findings, { parent: place, key: name }, expected, member);
+      check(childOf(place, name), expected, member);
     }
   }
 };
 
-const checkArray: Keyword = (findings, place, schema, value) => {
+const checkArray: Keyword = (place, schema, value) => {
   if (!Array.isArray(value)) return;
   const first = arrayOrEmpty(schema['prefixItems']);
   for (const [index, item] of (value as readonly JsonValue[]).entries()) {
-    if (findings.isFull) break;
-    check(findings, { parent: place, key: index }, first[index] ?? schema['items'], item);
+    if (place.findings.isFull) break;
+    check(childOf(place, index), first[index] ?? schema['items'], item);
   }
-  checkRange(findings, place, schema, ['minItems', 'maxItems'], value.length, 'items');
+  checkRange(place, schema, ['minItems', 'maxItems'], value.length, 'items');
 };
 
-const checkText: Keyword = (findings, place, schema, value) => {
+const checkText: Keyword = (place, schema, value) => {
   if (typeof value !== 'string') return;
   const { pattern } = schema;
   if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
-    findings.expected(`a string that matches ${pattern}`, place, value);
+    expected(`a string that matches ${pattern}`, place, value);
   if ('minLength' in schema || 'maxLength' in schema)
-    checkRange(findings, place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
+    checkRange(place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
 };
 
 /** Compiles a pattern, without the `u` flag if it is invalid with it. An invalid pattern is ignored. */
@@ -189,50 +179,43 @@ function patternOf(pattern: string): RegExp | undefined {
   return undefined;
 }
 
-const checkNumber: Keyword = (findings, place, schema, value) => {
+const checkNumber: Keyword = (place, schema, value) => {
   if (typeof value !== 'number') return;
   const { exclusiveMinimum: above, exclusiveMaximum: below } = schema;
-  if (typeof above === 'number' && value <= above) findings.expected(`more than ${above}`, place, value);
-  if (typeof below === 'number' && value >= below) findings.expected(`less than ${below}`, place, value);
-  checkRange(findings, place, schema, ['minimum', 'maximum'], value);
+  if (typeof above === 'number' && value <= above) expected(`more than ${above}`, place, value);
+  if (typeof below === 'number' && value >= below) expected(`less than ${below}`, place, value);
+  checkRange(place, schema, ['minimum', 'maximum'], value);
 };
 
 function checkRange(
-  findings: Findings,
-  place: SchemaLocation,
+  place: Place,
   schema: JsonObject,
   [least, most]: readonly [string, string],
   size: number,
   unit = '',
 ): void {
   const [from, to] = [schema[least], schema[most]];
-  if (typeof from === 'number' && size < from)
-    findings.expected(`at least ${from} ${unit}`.trim(), place, size);
-  if (typeof to === 'number' && size > to) findings.expected(`at most ${to} ${unit}`.trim(), place, size);
+  if (typeof from === 'number' && size < from) expected(`at least ${from} ${unit}`.trim(), place, size);
+  if (typeof to === 'number' && size > to) expected(`at most ${to} ${unit}`.trim(), place, size);
 }
 
-const checkCombination: Keyword = (findings, place, schema, value) => {
-  for (const part of arrayOrEmpty(schema['allOf'])) check(findings, place, part, value);
-  checkAlternatives(findings, place, arrayOrEmpty(schema['anyOf']), value);
+const checkCombination: Keyword = (place, schema, value) => {
+  for (const part of arrayOrEmpty(schema['allOf'])) check(place, part, value);
+  checkAlternatives(place, arrayOrEmpty(schema['anyOf']), value);
   const forms = arrayOrEmpty(schema['oneOf']);
-  const fitting = checkAlternatives(findings, place, forms, value);
-  if (fitting > 1) findings.expected('a value that fits exactly one alternative', place, value);
+  const fitting = checkAlternatives(place, forms, value);
+  if (fitting > 1) expected('a value that fits exactly one alternative', place, value);
   const { not } = schema;
-  if (isJsonObject(not) && problemsBy(findings, place, not, value, 1).length === 0)
-    findings.expected('a value that the schema does not exclude', place, value);
+  if (isJsonObject(not) && problemsBy(place, not, value, 1).length === 0)
+    expected('a value that the schema does not exclude', place, value);
 };
 
 /** Adds one problem when the value fits no alternative. Returns the number of alternatives that it fits. */
-function checkAlternatives(
-  findings: Findings,
-  place: SchemaLocation,
-  alternatives: readonly JsonValue[],
-  value: JsonValue,
-): number {
-  const problems = alternatives.map((schema) => problemsBy(findings, place, schema, value));
+function checkAlternatives(place: Place, alternatives: readonly JsonValue[], value: JsonValue): number {
+  const problems = alternatives.map((schema) => problemsBy(place, schema, value, ALTERNATIVE_LIMIT));
   const failed = problems.filter((found) => found.length > 0);
   const inWords = new Set(failed.map((found) => found.join(' and ')));
-  if (failed.length > 0 && failed.length === problems.length) findings.add([...inWords].join('; or '));
+  if (failed.length > 0 && failed.length === problems.length) place.findings.add([...inWords].join('; or '));
   return problems.length - failed.length;
 }
 

@@ -16,23 +16,19 @@ export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>)
   if (step.pendingRetry) return [waitingForRetry(step.pendingRetry)];
   const awaitingApproval = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
   const waiting = step.toolExecutions.flatMap(waitingOfCall);
-  // Entries that a person can act on come first: a list shows the first entry.
-  const [decisions, inside] = [
-    waiting.filter(({ type }) => type !== 'until'),
-    waiting.filter(({ type }) => type === 'until'),
-  ];
+  const [inside, decisions] = [waiting.filter(isUntil), waiting.filter((entry) => !isUntil(entry))];
   const moments = awaitingApproval.flatMap(({ id, call, approval }) => {
     const seconds = toolOfCall(tools, call)?.approvalTimeoutSeconds;
     if (seconds === undefined || approval === undefined) return [];
-    return [
-      {
-        type: 'until',
-        until: approval.requestedAt + Math.ceil(seconds * 1000),
-        toolExecutionId: id,
-      } as const,
-    ];
+    const until = approval.requestedAt + Math.ceil(seconds * 1000);
+    return [{ type: 'until', until, toolExecutionId: id } as const];
   });
+  // Entries that a person can act on come first: a list shows the first entry.
   return [...decisions, ...inside, ...moments];
+}
+
+function isUntil({ type }: Waiting): boolean {
+  return type === 'until';
 }
 
 /**
