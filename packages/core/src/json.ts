@@ -151,11 +151,18 @@ function setMember(target: Record<string, JsonValue>, key: string, value: JsonVa
 }
 
 /** Returns a frozen copy without the members that are `undefined`. */
-export function compact<T extends object>(fields: T): Readonly<T> {
+export function compact<T extends object>(fields: T): Compact<T> {
   const result: Record<string, unknown> = {};
   for (const key in fields) if (fields[key] !== undefined) result[key] = fields[key];
-  return Object.freeze(result) as Readonly<T>;
+  return Object.freeze(result) as Compact<T>;
 }
+
+/** An object whose members are absent instead of `undefined`. */
+type Compact<T> = {
+  readonly [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name];
+} & {
+  readonly [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
 
 /** Returns the names of a table. */
 export function namesOf<Name extends string>(table: { readonly [N in Name]: unknown }): readonly Name[] {

@@ -8,6 +8,7 @@ import {
   shapeReader,
   type Read,
 } from '../document.ts';
+import { compact } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { STOP_REASONS, type StopReason } from '../state/execution/continuation.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
@@ -37,18 +38,16 @@ export function executionSummary(state: AgentState): ExecutionSummary | undefine
   const { execution, stopReason } = state;
   if (execution === undefined) return undefined;
   const { executionId, status, startedAt, completedAt, stepCount, workedSeconds, usage } = execution;
-  const { first, last } = messagesOf(state, executionId);
-  return Object.freeze({
+  return compact({
     executionId,
     status,
-    ...(stopReason !== undefined && { stopReason }),
+    stopReason,
     startedAt,
-    ...(completedAt !== undefined && { completedAt }),
+    completedAt,
     steps: stepCount,
     seconds: workedSeconds,
     usage: usage.toJSON(),
-    ...(first !== undefined && { firstMessageId: first }),
-    ...(last !== undefined && { lastMessageId: last }),
+    ...messagesOf(state, executionId),
   });
 }
 
@@ -59,7 +58,7 @@ export function executionSummary(state: AgentState): ExecutionSummary | undefine
 function messagesOf(
   { messages }: AgentState,
   executionId: string,
-): { readonly first: string | undefined; readonly last: string | undefined } {
+): Pick<ExecutionSummary, 'firstMessageId' | 'lastMessageId'> {
   let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages.at(index);
@@ -69,7 +68,7 @@ function messagesOf(
     first = message.id;
     last ??= message.id;
   }
-  return { first, last };
+  return compact({ firstMessageId: first, lastMessageId: last });
 }
 
 export const readExecutionSummary: Read<ExecutionSummary> = shapeReader({

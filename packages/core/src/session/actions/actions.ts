@@ -1,7 +1,7 @@
 import { checkArgument, mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import { toJsonValue, type JsonValue } from '../../json.ts';
+import { compact, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { withStop } from '../../loop/stopping/final-stop.ts';
 import type { AgentState } from '../../state/agent-state.ts';
@@ -126,7 +126,7 @@ const checkCancelOptions = optionsCheck<CancelOptions>('cancel', {
  */
 export function cancel(options: CancelOptions = {}): SessionAction {
   const { reason = 'The execution was cancelled.', executionId } = checkCancelOptions(options);
-  const content = { type: 'stop' as const, reason, ...(executionId !== undefined && { executionId }) };
+  const content = compact({ type: 'stop' as const, reason, executionId });
   return onActive({ content }, async (session, context) => {
     const { state } = session;
     if (!state.hasActiveExecution || (executionId ?? state.executionId) !== state.executionId) return session;
@@ -194,7 +194,7 @@ function seenCall(
 ): Pick<Decision, 'toolExecutionId' | 'requestedAt'> {
   const toolExecutionId = idOf(call);
   const requestedAt = named ?? (typeof call === 'string' ? undefined : call.approval?.requestedAt);
-  return { toolExecutionId, ...(requestedAt !== undefined && { requestedAt }) };
+  return compact({ toolExecutionId, requestedAt });
 }
 
 function decide(decision: Decision): SessionAction {

@@ -1,7 +1,7 @@
 import { mustBe, type OptionChecks } from '../../arguments.ts';
 import { systemClock, type Clock, type Instant } from '../../clock.ts';
 import { HoldfastError, invalidArgument } from '../../errors.ts';
-import { toJsonValue, type JsonValue } from '../../json.ts';
+import { compact, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedInTime } from '../../loop/tools/tool-arguments.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
@@ -58,10 +58,8 @@ export function pendingQuestions(state: AgentState): readonly ToolExecution[] {
  * outcome of the call. When no other wait remains, the execution resumes.
  * @param tools the tools of the agent: `loop.tools`
  * @param clock the clock of the timeout of a check
- * @throws HoldfastError `ANSWER_NOT_FOUND` for a call that neither waits for an answer nor was answered in this step.
- * @throws HoldfastError `ANSWER_GIVEN` when the call was answered before or its answer timeout has passed.
- * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit, and `TOOL_TIMEOUT` when its check takes too long;
- * the call still waits. `TOOL_NOT_FOUND` when the agent does not have the tool; `NOT_JSON` for a value that JSON cannot hold.
+ * @throws as the action of `answer` does for a call and its value; HoldfastError `TOOL_TIMEOUT` when the check of the value
+ * takes too long.
  * @throws TypeError `ARGUMENT_INVALID` for an answer with both a value and an error, or neither.
  */
 export async function withAnswer(
@@ -79,7 +77,7 @@ export async function withAnswer(
   if (!question?.execution.isAwaitingAnswer)
     throw notWaiting(given.toolExecutionId, 'an answer', pendingQuestions(state));
   const outcome = await outcomeOf(question, given, clock);
-  const answer = { at, outcome, ...(given.by !== undefined && { by: given.by }) };
+  const answer = compact({ at, outcome, by: given.by });
   return withCallChanged(state, given.toolExecutionId, (execution) => execution.withAnswer(answer), at);
 }
 
@@ -100,7 +98,7 @@ function alreadyAnswered({ id, answer }: ToolExecution): HoldfastError {
     ? `The answer timeout of tool call "${id}" has passed.`
     : `Tool call "${id}" was already answered${by}. The first answer counts.`;
   return new HoldfastError('ANSWER_GIVEN', message, {
-    data: { toolExecutionId: id, at: answer?.at, ...(answer?.by !== undefined && { by: answer.by }) },
+    data: compact({ toolExecutionId: id, at: answer?.at, by: answer?.by }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { mustBe, type OptionChecks } from '../../arguments.ts';
 import { systemClock, type Clock, type Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
-import { isEqualJson, toJsonValue, type JsonValue } from '../../json.ts';
+import { compact, isEqualJson, toJsonValue, type JsonValue } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
@@ -64,12 +64,7 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  * changes the `input` of a decision, the call waits for another decision, on the changed arguments.
  * @param tools the tools of the agent, `loop.tools`, for a decision with `input`
  * @param clock the clock of the timeout of a check
- * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
- * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
- * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
- * @throws HoldfastError `TOOL_ARGUMENTS_INVALID` or `TOOL_ARGUMENTS_NOT_JSON` for an `input` that the tool does not accept,
- * `TOOL_TIMEOUT` when its check takes too long, and `TOOL_NOT_FOUND` for an `input` when the agent does not have the tool;
- * the call still waits.
+ * @throws as the action of `approve` does for a call and its `input`.
  * @throws RangeError `ARGUMENT_INVALID` for an invalid decision, and for other arguments of a call that the provider runs.
  */
 export async function withDecision(
@@ -114,12 +109,7 @@ function decidedCall(
 ): ToolExecution {
   if (args !== undefined && !isEqualJson(args, toJsonValue(input)))
     return execution.withApprovalRequestedFor(args, at);
-  const recorded = {
-    type: decision,
-    at,
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-  };
+  const recorded = compact({ type: decision, at, by, reason });
   return (args === undefined ? execution : execution.withEditedArgs(args)).withDecision(recorded);
 }
 

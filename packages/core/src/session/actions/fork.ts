@@ -1,4 +1,4 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import { AgentState } from '../../state/agent-state.ts';
@@ -60,18 +60,10 @@ export function forkState(state: AgentState, { atStep, atMessage }: ForkOptions,
   return atStep === undefined ? state.fork({ clock }) : forkAtStep(state, atStep, clock);
 }
 
-/**
- * Returns a copy of a state under new ids, as it was after `atStep` closed steps of its last execution, with a pending
- * execution. Later messages are omitted. Metadata that tools have written since stays.
- * @throws RangeError `ARGUMENT_INVALID` when the execution has fewer closed steps.
- */
+/** Omits later messages. Metadata that tools have written since stays. The copy has a pending execution. */
 function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState {
   const { stepExecutions } = state;
-  if (atStep > stepExecutions.length) {
-    throw invalidArgument(
-      `atStep must be a whole number from 0 to ${stepExecutions.length}, found ${describeValue(atStep)}.`,
-    );
-  }
+  checkArgument('atStep', atStep, mustBe.wholeNumber(0, stepExecutions.length));
   const later = new Set(
     stepExecutions.slice(atStep).flatMap(({ step }) => step.output.map((message) => message.id)),
   );
@@ -80,11 +72,6 @@ function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState
   return withFreshExecution(copy, clock, copy.updatedAt);
 }
 
-/**
- * Returns a copy of a state under new ids, with the conversation up to a message. When the message is not from the
- * assistant, the copy has a pending execution.
- * @throws RangeError `ARGUMENT_INVALID` for an unknown message.
- */
 function forkAtMessage(state: AgentState, atMessage: string, clock: Clock): AgentState {
   const messages = state.messages.toArray();
   const index = messages.findIndex(({ id }) => id === atMessage);

@@ -1,4 +1,5 @@
 import { hasErrorCode } from '../../errors.ts';
+import { compact } from '../../json.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { Tool, ToolEffect } from '../../loop/tools/tool-types.ts';
 import type { AgentSession } from '../session.ts';
@@ -53,8 +54,7 @@ function kindOf(tool: Tool): ToolFacts['kind'] {
 
 function factsOf(tool: Tool): ToolFacts {
   const { name, description, effect = 'once', retry, isResumable = false } = tool;
-  const { timeoutSeconds, approvalTimeoutSeconds, answerTimeoutSeconds } = tool;
-  return Object.freeze({
+  return compact({
     name,
     description,
     effect,
@@ -62,8 +62,8 @@ function factsOf(tool: Tool): ToolFacts {
     mayNeedApproval: tool.needsApproval !== undefined,
     canContinue: isResumable,
     maxAttempts: retry?.maxAttempts ?? 1,
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
-    ...(answerTimeoutSeconds !== undefined && { answerTimeoutSeconds }),
+    timeoutSeconds: tool.timeoutSeconds,
+    approvalTimeoutSeconds: tool.approvalTimeoutSeconds,
+    answerTimeoutSeconds: tool.answerTimeoutSeconds,
   });
 }

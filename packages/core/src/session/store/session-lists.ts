@@ -1,6 +1,6 @@
 import { SessionId } from '../../state/values/ids.ts';
 import type { DuePage, DueQuery } from '../session-directory.ts';
-import type { SessionPage, SessionQuery, UnreadableSession } from '../session-store.ts';
+import type { SessionPage, SessionQuery } from '../session-store.ts';
 import type { OpenBackend } from './backend/open-backend.ts';
 import {
   cursorOf,
@@ -37,11 +37,7 @@ function pageOf<T extends object>(
   found: readonly (T | UnreadableEntry)[],
   limit: number,
   cursorAt: (last: T | UnreadableEntry) => string,
-): {
-  readonly sessions: readonly T[];
-  readonly unreadable: readonly UnreadableSession[];
-  readonly cursor: string | undefined;
-} {
+): Pick<SessionPage, 'unreadable' | 'cursor'> & { readonly sessions: readonly T[] } {
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
   return {

@@ -6,7 +6,7 @@ import {
   readString,
   shapeReader,
 } from '../../../document.ts';
-import type { JsonValue } from '../../../json.ts';
+import { compact, type JsonValue } from '../../../json.ts';
 import type { AgentSession } from '../../session.ts';
 import { readSessionInfo, type SessionInfo } from '../../session-info.ts';
 import type { SaveOptions } from '../../session-store.ts';
@@ -111,17 +111,12 @@ export function readRevision(json: string): StoredRevision {
     parsePart(json, 'a kept revision'),
     readEntry,
   );
-  const shown = Object.freeze({
-    ...lastRevision({ info }),
-    ...(checkpoint !== undefined && { checkpoint }),
-    ...(workerId !== undefined && { workerId }),
-    writtenLength,
-  });
+  const shown = compact({ ...lastRevision({ info }), checkpoint, workerId, writtenLength });
   return { shown, info, undo: undo && planOf(undo) };
 }
 
 /** The last revision of a session whose store keeps no others. */
 export function lastRevision({ info }: Pick<SessionRecord, 'info'>): KeptRevision {
   const { version, updatedAt: savedAt, executionStatus } = info;
-  return Object.freeze({ version, savedAt, ...(executionStatus !== undefined && { executionStatus }) });
+  return compact({ version, savedAt, executionStatus });
 }

@@ -1,4 +1,10 @@
-import { checkArgument, mustBe, optionsCheck, type ArgumentCheck } from '../../../arguments.ts';
+import {
+  checkArgument,
+  mustBe,
+  optionsCheck,
+  type ArgumentCheck,
+  type OptionChecks,
+} from '../../../arguments.ts';
 import { describeValue, invalidArgument } from '../../../errors.ts';
 import { AgentSession } from '../../session.ts';
 import { SessionId } from '../../../state/values/ids.ts';
@@ -104,6 +110,7 @@ export function checkClaim(claim: SessionClaim): SessionClaim {
 const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
 const LEASE = 'pass seconds, as in leaseSeconds: 30';
 
+const BASE: OptionChecks<LoadOptions> = { base: SESSION, owner: OWNER };
 const PAGE = { limit: PAGE_LIMIT, cursor: mustBe.string };
 export const checkPageQuery = optionsCheck<PageQuery>('executions', PAGE);
 
@@ -114,13 +121,9 @@ export const check = Object.freeze({
     { expiry: mustBe.anything }, // see checkedExpiry
     { ttl: EXPIRY, expiresIn: EXPIRY },
   ),
-  load: optionsCheck<LoadOptions>('store.load', { base: SESSION, owner: OWNER }),
+  load: optionsCheck<LoadOptions>('store.load', BASE),
   owner: optionsCheck<OwnerOptions>('the store', { owner: OWNER }),
-  executions: optionsCheck<ExecutionQuery>('store.executions', {
-    base: SESSION,
-    owner: OWNER,
-    ...PAGE,
-  }),
+  executions: optionsCheck<ExecutionQuery>('store.executions', { ...BASE, ...PAGE }),
   revisions: optionsCheck<RevisionQuery>('store.revisions', { owner: OWNER, ...PAGE }),
   worker: optionsCheck<AnnouncedWorker>('store.announce', {
     workerName: mustBe.required(NAME),
@@ -132,8 +135,7 @@ export const check = Object.freeze({
     {
       workerId: mustBe.required(NAME),
       leaseSeconds: mustBe.required(mustBe.seconds),
-      base: SESSION,
-      owner: OWNER,
+      ...BASE,
       ifSuspect: mustBe.oneOf(['accept', 'alone', 'refuse']),
     },
     { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
@@ -143,8 +145,7 @@ export const check = Object.freeze({
     'store.renew',
     {
       leaseSeconds: mustBe.required(mustBe.seconds),
-      base: SESSION,
-      owner: OWNER,
+      ...BASE,
       after: POSITION,
       isShared: mustBe.boolean,
       isSuspect: mustBe.boolean,
@@ -155,8 +156,7 @@ export const check = Object.freeze({
   release: optionsCheck<ReleaseOptions>('store.release', {
     onlyIfIdle: mustBe.boolean,
     isSuspect: mustBe.boolean,
-    base: SESSION,
-    owner: OWNER,
+    ...BASE,
   }),
   delete: optionsCheck<DeleteOptions>(
     'store.delete',
@@ -196,8 +196,7 @@ export const check = Object.freeze({
   save: optionsCheck<SaveOptions>(
     'store.save',
     {
-      base: SESSION,
-      owner: OWNER,
+      ...BASE,
       operationId: mustBe.string,
       epoch: mustBe.wholeNumber(0),
       acknowledge: ACKNOWLEDGED,

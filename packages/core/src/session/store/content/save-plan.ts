@@ -75,7 +75,7 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   }
   const plan: SavePlan = {
     isWhole: known === undefined,
-    head: headOf(session, { execution: skeleton, versionOfSteps, lists }),
+    head: headOf(session, skeleton, { versionOfSteps, lists }),
     values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
@@ -220,11 +220,8 @@ const SAID_BY_RECORD = Object.freeze({
 
 function headOf(
   session: AgentSession,
-  {
-    execution,
-    versionOfSteps,
-    lists,
-  }: { readonly execution: object | undefined } & Pick<Written, 'versionOfSteps' | 'lists'>,
+  execution: object | undefined,
+  { versionOfSteps, lists }: Pick<Written, 'versionOfSteps' | 'lists'>,
 ): string {
   const { state: value } = session;
   const leastVersion = value.execution ? versionOf(value.execution, versionOfSteps) : 1;

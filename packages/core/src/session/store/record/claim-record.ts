@@ -1,4 +1,5 @@
 import type { Instant } from '../../../clock.ts';
+import { compact } from '../../../json.ts';
 import {
   SessionBusyError,
   SessionConflictError,
@@ -77,15 +78,10 @@ export function renewedRecord(
   }
   if (!isHeld(record, claim))
     throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
-  const isAlone = !isShared && record.lease?.isAlone === true;
-  const { readTo } = record.lease ?? {};
+  const { isAlone, readTo } = record.lease ?? {};
   const until = laterBy(now, leaseSeconds);
-  const lease = {
-    workerId: claim.workerId,
-    until,
-    ...(isAlone && { isAlone }),
-    ...(readTo !== undefined && { readTo }),
-  };
+  const { workerId } = claim;
+  const lease = compact({ workerId, until, isAlone: (!isShared && isAlone) || undefined, readTo });
   return nextRecord({ ...(isSuspect ? suspectRecord(record) : record), lease }, now);
 }
 
@@ -121,15 +117,9 @@ export function withItemsRead(record: ClaimedRecord, page: InboxPage): ClaimedRe
 }
 
 export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
-  return Object.freeze({
-    sessionId: info.sessionId,
-    incarnation,
-    ...(info.owner !== undefined && { owner: info.owner }),
-    epoch,
-    workerId: lease.workerId,
-    until: lease.until,
-    ...(lease.isAlone && { isAlone: true }),
-  });
+  const { sessionId, owner } = info;
+  const { workerId, until, isAlone } = lease;
+  return compact({ sessionId, incarnation, owner, epoch, workerId, until, isAlone: isAlone || undefined });
 }
 
 /** Returns the claim in a record, also an expired one. */

@@ -97,14 +97,8 @@ export function isOwnedBy({ info }: SessionRecord, owner: string | undefined): b
  * not due before its lease expires, because its worker does the work. Otherwise a session is due at once when items
  * wait in its inbox, and else when its state needs a worker.
  */
-export function recordDueAt({
-  info,
-  lease,
-  wakeAt,
-  inbox,
-  failure,
-  takenUntil,
-}: SessionRecord): Instant | undefined {
+export function recordDueAt(record: SessionRecord): Instant | undefined {
+  const { info, lease, wakeAt, inbox, failure, takenUntil } = record;
   if (info.status !== 'active') return undefined;
   const { since } = inbox ?? {};
   const wished = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
@@ -135,11 +129,8 @@ export function listedSession({ info, lastActiveAt, failure }: SessionRecord): L
 }
 
 /** The `waitingFor` of a session in lists: `retry` for a dead letter. For the indexes of stores. */
-export function waitingForOf({
-  info,
-  failure,
-}: Pick<SessionRecord, 'info' | 'failure'>): SessionInfo['waitingFor'] {
-  return failure && isDeadLetter(failure) ? 'retry' : info.waitingFor;
+export function waitingForOf(record: Pick<SessionRecord, 'info' | 'failure'>): SessionInfo['waitingFor'] {
+  return record.failure && isDeadLetter(record.failure) ? 'retry' : record.info.waitingFor;
 }
 
 export function revisionOf({ info, incarnation }: SessionRecord): SessionRevision {
@@ -154,16 +145,8 @@ export function createdRecord(
   const { info, revision } = session;
   const { incarnation } = revision;
   const counts = { writes: 0, epoch: 0, attempt: 0 };
-  const unwritten = {
-    info,
-    incarnation,
-    ...counts,
-    expiry,
-    firstRevision,
-    lastActiveAt: now,
-    ...progressOf(session, now),
-  };
-  return withNewContent(nextRecord(unwritten, now));
+  const facts = { expiry, firstRevision, lastActiveAt: now, ...progressOf(session, now) };
+  return withNewContent(nextRecord({ info, incarnation, ...counts, ...facts }, now));
 }
 
 /**
