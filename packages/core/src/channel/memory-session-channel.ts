@@ -74,12 +74,12 @@ export class MemorySessionChannel implements SessionChannel {
 
   async notify(sessionId: string, notification: ChannelNotification): Promise<void> {
     this.requireOpen();
-    this.transport.notify(sessionId, notification);
+    this.transport.workers.call(sessionId, notification);
   }
 
   onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
     if (this.isClosed) return () => undefined;
-    return this.add(this.transport.onNotification(sessionId, listener));
+    return this.add(this.transport.workers.add(sessionId, listener));
   }
 
   async close(): Promise<void> {
@@ -106,11 +106,11 @@ export class MemorySessionChannel implements SessionChannel {
 
 /** The tails and listeners of several channels. */
 class MemoryTransport {
+  readonly workers = new ChannelListeners<ChannelNotification>();
   private readonly clock: Clock;
   /** The tails by session, the one that has been unchanged longest first. */
   private readonly tails = new Map<string, Tail>();
   private readonly subscribers = new ChannelListeners<ChannelNews>();
-  private readonly workers = new ChannelListeners<ChannelNotification>();
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -133,14 +133,6 @@ class MemoryTransport {
     const tail = this.tails.get(sessionId);
     if (tail) listener({ type: 'entries', entries: [...tail.entries] });
     return remove;
-  }
-
-  notify(sessionId: string, notification: ChannelNotification): void {
-    this.workers.call(sessionId, notification);
-  }
-
-  onNotification(sessionId: string, listener: (notification: ChannelNotification) => void): () => void {
-    return this.workers.add(sessionId, listener);
   }
 
   private removeExpired(now: Instant): void {

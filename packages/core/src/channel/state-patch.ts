@@ -168,12 +168,8 @@ function valueChanges(before: AgentState, after: AgentState): Pick<StatePatch, '
   return { values: Object.fromEntries(written) };
 }
 
-function valuesOf({
-  llmConfig,
-  systemPrompt,
-  metadata,
-  responseFormat,
-}: AgentState): Record<string, unknown> {
+function valuesOf(state: AgentState): Record<string, unknown> {
+  const { llmConfig, systemPrompt, metadata, responseFormat } = state;
   return { llmConfig, systemPrompt, metadata, responseFormat };
 }
 

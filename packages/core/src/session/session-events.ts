@@ -7,49 +7,36 @@ import type { SessionConflictError } from './session-errors.ts';
 import type { InboxItem } from './session-claim.ts';
 
 /** An event of a session. The events of its agent's run are `AgentEvent`s. */
-export type SessionEvent =
+export type SessionEvent = { readonly session: AgentSession } &
   /** The store returned the session, or saved it. */
-  | { readonly type: 'session-loaded' | 'session-saved'; readonly session: AgentSession }
-  /** The store refused a save with this error; `session` was not saved. */
-  | {
-      readonly type: 'session-conflict';
-      readonly session: AgentSession;
-      readonly error: SessionConflictError;
-    }
-  /**
-   * A save during a run failed because the store was unavailable or throttled. The run continues, because
-   * `onSaveFailure` is `continue`, and the next checkpoint saves.
-   */
-  | { readonly type: 'session-save-failed'; readonly session: AgentSession; readonly error: unknown }
-  /** An inbox item had no effect, such as a second decision on a call. The next save removes it from the inbox. */
-  | {
-      readonly type: 'inbox-item-ignored';
-      readonly session: AgentSession;
-      readonly item: InboxItem;
-      readonly reason: string;
-    }
-  /**
-   * An inbox item is damaged, or a newer release wrote it. It stays in the inbox. The event is reported once per claim.
-   */
-  | {
-      readonly type: 'inbox-item-unreadable';
-      readonly session: AgentSession;
-      readonly position: number;
-      readonly error: StateFormatError;
-    }
-  /**
-   * The event loop of the worker stood still for more than a third of a lease, perhaps because of this session. The session
-   * is suspect when the worker releases it, as after the death of the worker. Each session that the worker holds has the
-   * event.
-   */
-  | { readonly type: 'worker-stood-still'; readonly session: AgentSession; readonly error: HoldfastError }
-  /** A hook threw after the store had saved the session. The session stays saved. */
-  | {
-      readonly type: 'session-hook-failed';
-      readonly session: AgentSession;
-      readonly hook: 'afterCreate' | 'afterSave';
-      readonly error: unknown;
-    };
+  (
+    | { readonly type: 'session-loaded' | 'session-saved' }
+    /** The store refused a save with this error; `session` was not saved. */
+    | { readonly type: 'session-conflict'; readonly error: SessionConflictError }
+    /**
+     * A save during a run failed because the store was unavailable or throttled. The run continues, because
+     * `onSaveFailure` is `continue`, and the next checkpoint saves.
+     */
+    | { readonly type: 'session-save-failed'; readonly error: unknown }
+    /** An inbox item had no effect, such as a second decision on a call. The next save removes it from the inbox. */
+    | { readonly type: 'inbox-item-ignored'; readonly item: InboxItem; readonly reason: string }
+    /**
+     * An inbox item is damaged, or a newer release wrote it. It stays in the inbox. The event is reported once per claim.
+     */
+    | { readonly type: 'inbox-item-unreadable'; readonly position: number; readonly error: StateFormatError }
+    /**
+     * The event loop of the worker stood still for more than a third of a lease, perhaps because of this session. The session
+     * is suspect when the worker releases it, as after the death of the worker. Each session that the worker holds has the
+     * event.
+     */
+    | { readonly type: 'worker-stood-still'; readonly error: HoldfastError }
+    /** A hook threw after the store had saved the session. The session stays saved. */
+    | {
+        readonly type: 'session-hook-failed';
+        readonly hook: 'afterCreate' | 'afterSave';
+        readonly error: unknown;
+      }
+  );
 
 /**
  * Hooks that the runtime calls around loads and saves. A hook can return a changed copy of its session, which replaces

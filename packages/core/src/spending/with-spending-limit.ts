@@ -129,22 +129,15 @@ class LimitedDriver<Context> implements Driver {
 
   async infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse> {
     const reserved = await this.reserve(request, options);
-    const response = await this.call(reserved, request, options);
-    await this.settleResponse(reserved, response);
-    return response;
-  }
-
-  private async call(
-    reserved: ReservedCall,
-    request: InferenceRequest,
-    options: InferenceOptions,
-  ): Promise<InferenceResponse> {
+    let response: InferenceResponse;
     try {
-      return InferenceResponse.of(await this.driver.infer(request, options));
+      response = InferenceResponse.of(await this.driver.infer(request, options));
     } catch (error) {
       await this.settleFailure(reserved, error);
       throw error;
     }
+    await this.settleResponse(reserved, response);
+    return response;
   }
 
   /** @throws AgentStop when the ledger refuses; the reason of an abort that came before the call. */

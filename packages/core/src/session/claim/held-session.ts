@@ -182,7 +182,7 @@ export class HeldSession {
     let saved: AgentSession;
     try {
       const lease = patience === 'lease' ? this.lease : undefined;
-      saved = await this.writer.write(session, used, { lease, checkpoint });
+      saved = await this.writer.write(session, used, lease, checkpoint);
     } catch (error) {
       this.inbox.restoreUsed(used);
       throw error;

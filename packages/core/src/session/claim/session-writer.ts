@@ -57,10 +57,8 @@ export class SessionWriter {
   async write(
     session: AgentSession,
     acknowledge: readonly InboxItemRef[],
-    {
-      lease,
-      checkpoint,
-    }: { readonly lease?: SaveLease | undefined; readonly checkpoint?: string | undefined } = {},
+    lease?: SaveLease,
+    checkpoint?: string,
   ): Promise<AgentSession> {
     const { ambiguousSave } = this;
     if (ambiguousSave) {

@@ -47,11 +47,15 @@ export class WorkSlots {
     const { promise, resolve } = Promise.withResolvers<Share | undefined>();
     const entered: FirstSession = { claim: promise };
     if (isFirst && policy !== 'refuse') this.first = entered;
-    const leave = this.leaveOnce(() => {
+    let hasLeft = false;
+    const leave = (): void => {
+      if (hasLeft) return;
+      hasLeft = true;
+      this.count--;
       resolve(undefined);
       this.claimedIds.delete(place);
       if (this.first === entered) this.first = undefined;
-    });
+    };
     const claimed = async (share?: Share): Promise<void> => {
       resolve(share);
       this.claimedIds.add(place);
@@ -64,16 +68,6 @@ export class WorkSlots {
   private async shareFirst(): Promise<void> {
     const { first } = this;
     if (first) await (first.shared ??= first.claim.then((share) => share?.()));
-  }
-
-  private leaveOnce(onLeave: () => void): () => void {
-    let hasLeft = false;
-    return () => {
-      if (hasLeft) return;
-      hasLeft = true;
-      this.count--;
-      onLeave();
-    };
   }
 }
 
