@@ -171,13 +171,9 @@ export function readExecution(
 /** Fails for members that do not fit the status. */
 function requireConsistent(
   reader: DocumentReader,
-  {
-    status,
-    startedAt,
-    completedAt,
-    waiting,
-  }: Pick<ExecutionInit, 'status' | 'startedAt' | 'completedAt' | 'waiting'>,
+  own: Pick<ExecutionInit, 'status' | 'startedAt' | 'completedAt' | 'waiting'>,
 ): void {
+  const { status, startedAt, completedAt, waiting } = own;
   if (isTerminal(status) !== (completedAt !== undefined))
     reader.fail('completedAt with a terminal status, and only then', status);
   if (completedAt !== undefined && completedAt < startedAt)

@@ -14,12 +14,7 @@ import { STEP, writeStep, type StepDocument } from './step-document.ts';
 import { AgentStep, requireStep } from './step.ts';
 
 /** The members of a closed step. */
-export interface StepExecutionFields {
-  readonly step: AgentStep;
-  readonly continuation: Continuation;
-  readonly startedAt: Instant;
-  readonly completedAt: Instant;
-}
+export type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
 
 /** A closed step, with its times and its continuation. */
 export class StepExecution {

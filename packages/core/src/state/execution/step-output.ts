@@ -10,6 +10,7 @@ import {
 import { concatExact, NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
+import type { StepFields } from './step-document.ts';
 import { errorOutput, resultPart, type ToolExecution } from '../tools/tool-execution.ts';
 import { executionOf } from '../tools/tool-executions.ts';
 
@@ -31,13 +32,7 @@ export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
 
 /** Returns the messages that a step adds: an assistant message, then a message with the results in call order. */
 export function outputOf(
-  {
-    response,
-    toolExecutions,
-  }: {
-    readonly response: InferenceResponse | undefined;
-    readonly toolExecutions: readonly ToolExecution[];
-  },
+  { response, toolExecutions }: Pick<StepFields, 'response' | 'toolExecutions'>,
   ids: StepMessageIds,
   at: Instant,
   tags: MessageTags | undefined,

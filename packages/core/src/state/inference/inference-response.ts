@@ -98,21 +98,16 @@ type InferenceResponseFields = Init<Fields<typeof INFERENCE, 'usage'>, 'finishRe
 };
 
 /** One response of a model. */
-export class InferenceResponse {
+export class InferenceResponse implements Omit<InferenceResponseInit, 'text'> {
   readonly content: readonly AssistantPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   /** The finish reason in the provider's own word. */
   readonly rawFinishReason: string | undefined;
-  /** Opaque facts of the provider beside the content. */
   readonly providerMetadata: ProviderOptions | undefined;
-  /** The model of the response, by the provider's own name. */
   readonly modelId: string | undefined;
-  /** The provider's id of the response. */
   readonly responseId: string | undefined;
-  /** The provider's id of the HTTP request, which its support asks for. */
   declare readonly requestId?: string;
-  /** The HTTP headers of the response that the driver was told to store, by their names in lower case. */
   declare readonly responseHeaders?: ResponseHeaders;
   #toolCalls: readonly ToolCallPart[] | undefined;
 

@@ -209,19 +209,10 @@ function sum(
 
 /** Returns the reported numbers of one call, with the counts of unknown numbers. */
 function withUnknowns(reported: CallUsage): UsageFields {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = reported;
+  const { inputTokens, outputTokens, cost } = reported;
   const unreportedCalls = inputTokens === undefined || outputTokens === undefined ? 1 : 0;
   const unpricedCalls = cost === undefined ? 1 : 0;
-  return {
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens,
-    cost,
-    unreportedCalls,
-    unpricedCalls,
-  };
+  return { ...reported, unreportedCalls, unpricedCalls };
 }
 
 const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));

@@ -35,16 +35,20 @@ export function withExecutionTag(
   executionId: ExecutionId,
   stepId: StepId | undefined,
 ): Message {
-  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
   const step = stepId === undefined ? {} : { step_id: stepId };
-  const metadata = Object.freeze({ ...own, ...step, execution_id: executionId });
-  return assembleMessage(role, { id, createdAt, content, providerOptions, metadata });
+  return withMetadata(message, { ...message.metadata, ...step, execution_id: executionId });
 }
 
 /** Returns a copy of a message with the tags of its step. */
 export function withTags(message: Message, tags: MessageTags): Message {
-  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
-  const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
+  const { metadata: own } = message;
+  return withMetadata(message, (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags);
+}
+
+function withMetadata(
+  { id, role, createdAt, content, providerOptions }: Message,
+  metadata: JsonObject | undefined,
+): Message {
   return assembleMessage(role, {
     id,
     createdAt,
@@ -57,13 +61,11 @@ export function withTags(message: Message, tags: MessageTags): Message {
 /** Returns the message without tags; the message itself when it has none. */
 export function withoutTags(message: Message): Message {
   if (!hasTags(message)) return message;
-  const { id, role, content, createdAt, providerOptions } = message;
   let metadata: Record<string, JsonValue> | undefined;
   for (const [name, value] of Object.entries(message.metadata ?? {})) {
     if (!TAG_NAMES.has(name)) metadata = { ...metadata, [name]: value };
   }
-  const kept = metadata && Object.freeze(metadata);
-  return assembleMessage(role, { id, content, createdAt, providerOptions, metadata: kept });
+  return withMetadata(message, metadata);
 }
 
 /**

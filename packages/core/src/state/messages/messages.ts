@@ -20,6 +20,7 @@ import {
   type Variant,
 } from '../../document.ts';
 import { toJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import type { Init } from '../values/copy.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { tryFreezeAssistantContent, tryFreezeMessage } from './plain-message.ts';
@@ -251,13 +252,7 @@ export function checkedParts<T extends MessagePart>(role: MessageRole, parts: re
   return checkedCopy(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
 }
 
-interface MessageFields {
-  readonly id: MessageId;
-  readonly createdAt?: Instant | undefined;
-  readonly content: readonly MessagePart[];
-  readonly providerOptions?: JsonObject | undefined;
-  readonly metadata?: JsonObject | undefined;
-}
+type MessageFields = Init<MessageBase & { readonly content: readonly MessagePart[] }, 'id' | 'content'>;
 
 /**
  * Returns the message itself when it is deeply frozen, or else a frozen copy.

@@ -116,15 +116,14 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
 }
 
 /** Returns the frozen outcome of a successful call. The value is frozen JSON already. */
-export function succeededWith({
-  type,
-  value,
-  modelOutput: given,
-  metadata: values,
-}: Extract<ToolOutcome, { readonly type: 'succeeded' }>): ToolOutcome {
-  const modelOutput = given && checkedCopy('output of a tool', given, readToolOutput);
-  const metadata = nonEmptyMetadata(values);
-  return compact({ type, value, modelOutput, metadata }) as ToolOutcome;
+export function succeededWith(outcome: Extract<ToolOutcome, { readonly type: 'succeeded' }>): ToolOutcome {
+  const { type, value, modelOutput } = outcome;
+  return compact({
+    type,
+    value,
+    modelOutput: modelOutput && checkedCopy('output of a tool', modelOutput, readToolOutput),
+    metadata: nonEmptyMetadata(outcome.metadata),
+  });
 }
 
 /** Returns the hooks that blocked a call, from the error of its outcome. */
