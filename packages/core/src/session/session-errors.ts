@@ -12,9 +12,8 @@ export class SessionNotFoundError extends HoldfastError {
   readonly sessionId: string;
 
   constructor(sessionId: string) {
-    super('SESSION_NOT_FOUND', `Session "${sessionId}" does not exist or has expired. Check the id.`, {
-      data: { sessionId },
-    });
+    const message = `Session "${sessionId}" does not exist or has expired. Check the id.`;
+    super('SESSION_NOT_FOUND', message, { data: { sessionId } });
     this.sessionId = sessionId;
   }
 }
@@ -46,11 +45,8 @@ export class SessionConflictError extends HoldfastError {
 
   constructor(sessionId: string, kind: SessionConflictKind, expected: number, actual: number) {
     const what = kind === 'fenced' ? 'epoch' : 'version';
-    super(
-      'SESSION_CONFLICT',
-      `Session "${sessionId}" is at ${what} ${actual}, but the write expected ${expected} (${kind}). ${CONFLICT_ADVICE[kind]}`,
-      { data: { sessionId, kind, expected, actual } },
-    );
+    const message = `Session "${sessionId}" is at ${what} ${actual}, but the write expected ${expected} (${kind}). ${CONFLICT_ADVICE[kind]}`;
+    super('SESSION_CONFLICT', message, { data: { sessionId, kind, expected, actual } });
     this.sessionId = sessionId;
     this.kind = kind;
     this.expected = expected;
@@ -63,12 +59,8 @@ export class SessionConflictError extends HoldfastError {
     expected: SessionRevision,
     actual: SessionRevision,
   ): SessionConflictError {
-    return new SessionConflictError(
-      sessionId,
-      conflictKind(expected, actual),
-      expected.version,
-      actual.version,
-    );
+    const kind = conflictKind(expected, actual);
+    return new SessionConflictError(sessionId, kind, expected.version, actual.version);
   }
 }
 
@@ -122,13 +114,8 @@ export class InboxFullError extends HoldfastError {
   readonly sessionId: string;
 
   constructor(sessionId: string, maxItems: number) {
-    super(
-      'INBOX_FULL',
-      `The inbox of session "${sessionId}" is full: it holds ${maxItems} items. Wait until a worker has used some.`,
-      {
-        data: { sessionId, maxItems },
-      },
-    );
+    const message = `The inbox of session "${sessionId}" is full: it holds ${maxItems} items. Wait until a worker has used some.`;
+    super('INBOX_FULL', message, { data: { sessionId, maxItems } });
     this.sessionId = sessionId;
   }
 }
@@ -136,11 +123,8 @@ export class InboxFullError extends HoldfastError {
 /** A session, or a value in it, is larger than the store accepts. Nothing was written. Sizes are in bytes. */
 export class SessionTooLargeError extends HoldfastError {
   constructor(sessionId: string, bytes: number, limit: number) {
-    super(
-      'SESSION_TOO_LARGE',
-      `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}. Store large values elsewhere.`,
-      { data: { sessionId, bytes, limit } },
-    );
+    const message = `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}. Store large values elsewhere.`;
+    super('SESSION_TOO_LARGE', message, { data: { sessionId, bytes, limit } });
   }
 }
 

@@ -164,12 +164,8 @@ export class AgentState extends AgentStateView {
     if (execution === undefined || open === undefined) return this;
     const finished = open.withTaggedOutput(this.tagsOf(open, execution.executionId), ids, at);
     const messages = this.messages.concat(finished.taggedOutput);
-    return this.withFinished(
-      finished,
-      messages,
-      execution.withStepCompleted(finished, at, workedSeconds),
-      at,
-    );
+    const completed = execution.withStepCompleted(finished, at, workedSeconds);
+    return this.withFinished(finished, messages, completed, at);
   }
 
   /** Returns the state with the messages and the metadata of a finished step. */

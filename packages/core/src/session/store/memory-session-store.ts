@@ -41,16 +41,8 @@ type Item = NonNullable<RecordChange['enqueue']>;
 
 /** The waiting items, by position and by id. */
 class MemoryInbox {
-  private readonly items = new Map<number, Item>();
-  private readonly positions = new Map<string, number>();
-
-  get(position: number): StoredItem | undefined {
-    return this.items.get(position);
-  }
-
-  positionOf(id: string): number | undefined {
-    return this.positions.get(id);
-  }
+  readonly items = new Map<number, Item>();
+  readonly positions = new Map<string, number>();
 
   /** Adds an item; returns false when the inbox holds an item with its id. */
   add(item: Item): boolean {
@@ -94,12 +86,12 @@ export class MemoryBackend implements SessionBackend {
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
-    const inbox = this.entryOf(sessionId, incarnation)?.inbox;
-    return inbox ? itemsIn(range, (position) => inbox.get(position)) : [];
+    const items = this.entryOf(sessionId, incarnation)?.inbox.items;
+    return items ? itemsIn(range, (position) => items.get(position)) : [];
   }
 
   async readPosition(sessionId: string, incarnation: string, itemId: string): Promise<number | undefined> {
-    return this.entryOf(sessionId, incarnation)?.inbox.positionOf(itemId);
+    return this.entryOf(sessionId, incarnation)?.inbox.positions.get(itemId);
   }
 
   async readArchive(
