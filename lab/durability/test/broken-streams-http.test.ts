@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sendMessage, systemClock, type AgentEvent, type SessionRuntime } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { httpRuntime } from '../src/http-agent.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const PIECES = ['Paid', ' as', ' you', ' wished.'];
 const TEXT = PIECES.join('');
@@ -39,7 +38,6 @@ type Break = 'ends' | 'is reset';
 let replies: Reply[] = [];
 let server: Server;
 let url: string;
-let folder: string;
 let store: SqliteSessionStore;
 let runtime: SessionRuntime;
 let payments = 0;
@@ -53,8 +51,7 @@ beforeAll(async () => {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
-  store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db') });
+  store = await SqliteSessionStore.open({ path: join(temporaryFolder(), 'sessions.db') });
   const inferenceRetry = { initialDelaySeconds: 0.001 };
   runtime = httpRuntime({ url, store, clock: systemClock, pay: () => payments++, inferenceRetry });
 });
@@ -62,7 +59,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await store.close();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 beforeEach(() => {

@@ -18,8 +18,8 @@ import { judge, type Treatment } from './judge.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { Ended } from './worker-process.ts';
 import { forEachOf, World } from './world.ts';
+import { EFFORT } from './effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const CONCURRENCY = 3;
 const SAVES: ReadonlySet<Place> = new Set(['before-save', 'mid-save', 'after-save']);
 /** So that nobody takes over what is not left, on a slow machine. */

@@ -7,7 +7,6 @@ import {
   SessionRuntime,
   type AgentLoop,
   type ListedSession,
-  type SessionQuery,
   type SessionStore,
 } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
@@ -15,6 +14,7 @@ import { sweep, type EngineWorker } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
+import { listedSessions } from './listed-sessions.ts';
 import { serverOfBlock, TESTED_STORES, type NewLocation } from './servers.ts';
 import { forEachOf, World } from './world.ts';
 
@@ -107,7 +107,7 @@ describe.each(TESTED_STORES)('$name', (tested) => {
     for (const { sessionId } of listed) await after.enqueue(sessionId, { type: 'retry' }, { id: 'bulk' });
     const served = await work(after, store);
     await until('all sessions are finished', async () => {
-      const completed = await allPages(store, { executionStatus: 'completed' });
+      const completed = await listedSessions(store, { limit: 20, executionStatus: 'completed' });
       return completed.length === ids.length;
     });
     expect(await waitingForRetry(store)).toEqual([]);
@@ -185,18 +185,7 @@ async function dueBy(store: Store, at: number): Promise<readonly string[]> {
 }
 
 async function waitingForRetry(store: SessionStore): Promise<readonly ListedSession[]> {
-  return allPages(store, { waitingFor: 'retry' });
-}
-
-async function allPages(store: SessionStore, query: SessionQuery): Promise<readonly ListedSession[]> {
-  const found: ListedSession[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ ...query, cursor, limit: 20 });
-    found.push(...page.sessions);
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return found;
+  return listedSessions(store, { limit: 20, waitingFor: 'retry' });
 }
 
 function codeOf(error: unknown): string {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ExecutionStatus } from '@holdfast/core';
 import { isTerminal } from '@holdfast/core/engine';
 import type { Kind, Plan } from '../src/agent.ts';
 import type { Entry } from '../src/journal.ts';
 import { canonical, difference } from './canonical.ts';
 import { historyProblems, priceProblems } from './checks.ts';
+import { listedSessions } from './listed-sessions.ts';
 import { uninterrupted } from './uninterrupted.ts';
 import type { World } from './world.ts';
 
@@ -13,18 +13,11 @@ const ENDS_UNKNOWN = new Set<Kind>(['once', 'approval']);
 
 /** Returns true when every session has ended and none is due: a session that has ended begins again only when it is due. */
 export async function isIdle({ store }: World): Promise<boolean> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ limit: 100, cursor });
-    if (page.sessions.some(({ executionStatus }) => !isOver(executionStatus))) return false;
-    ({ cursor } = page);
-  } while (cursor !== undefined);
+  const listed = await listedSessions(store, {});
+  if (!listed.every(({ executionStatus: status }) => status !== undefined && isTerminal(status)))
+    return false;
   const { sessions } = await store.due({ at: Date.now() + 86_400_000, limit: 1 });
   return sessions.length === 0;
-}
-
-function isOver(status: ExecutionStatus | undefined): boolean {
-  return status !== undefined && isTerminal(status);
 }
 
 /** Returns the problems of a session, and its difference to the same session of an uninterrupted run. */

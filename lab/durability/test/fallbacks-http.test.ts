@@ -1,7 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sendMessage, type AgentState } from '@holdfast/core';
 import { manualClock } from '@holdfast/core/testing';
@@ -9,19 +7,17 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { FALLBACK_MODEL, HTTP_PRICES, httpRuntime, OWN_MODEL } from '../src/http-agent.ts';
 import { DONE, PAY, refusal, startProvider, USAGE, type ProviderServer } from './provider-server.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const MODELS = [OWN_MODEL, OWN_MODEL, FALLBACK_MODEL, FALLBACK_MODEL, OWN_MODEL];
 let folder: string;
 let provider: ProviderServer;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
+  folder = temporaryFolder();
   provider = await startProvider(PAY, refusal(503, 'Overloaded.'), PAY, PAY, DONE);
 });
-afterEach(async () => {
-  await provider.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => provider.stop());
 
 test('the fallback responds while the own model is overloaded, and then the own model', async () => {
   const clock = manualClock(Date.now());

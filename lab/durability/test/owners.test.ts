@@ -1,16 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { AgentSession, createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
 import type { ClaimedSession } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../src/stores.ts';
+import { listedSessions } from './listed-sessions.ts';
 import { randomFrom } from './random.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { forEachOf } from './world.ts';
+import { EFFORT, SEED } from './effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const SESSIONS_EACH = 20;
 /** The server that stands for DynamoDB writes a few hundred items a second. */
 const OWNERS: Readonly<Record<string, number>> = {
@@ -54,26 +53,12 @@ function ownersOf(count: number, random: (below: number) => number): readonly st
   return [...names];
 }
 
-async function forEach<T>(values: readonly T[], act: (value: T) => Promise<unknown>): Promise<void> {
-  const left = [...values];
-  const work = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) await act(next);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
-}
-
 async function idsOf(
   runtime: SessionRuntime,
   order: 'createdAt' | 'lastActiveAt',
 ): Promise<readonly string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await runtime.list({ limit: 7, order, cursor });
-    ids.push(...page.sessions.map(({ sessionId }) => sessionId));
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return ids.toSorted();
+  const sessions = await listedSessions(runtime, { limit: 7, order });
+  return sessions.map(({ sessionId }) => sessionId).toSorted();
 }
 
 /** The session of another owner, its document, and the claim of its worker. */
@@ -126,20 +111,19 @@ describe.each(TESTED_STORES)('$name', (tested) => {
     `of ${count} owners, each finds and wakes its own sessions only (SEED=${SEED})`,
     { timeout: TIMEOUT },
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'holdfast-owners-'));
-      const store = await openStore(tested.name, await newLocation(folder));
+      const store = await openStore(tested.name, await newLocation(temporaryFolder()));
       const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
       const runtime = new SessionRuntime({ store, agents });
       const random = randomFrom(SEED);
       const owners = ownersOf(count, random);
       const own = new Map(owners.map((owner) => [owner, [] as string[]]));
       const all = owners.flatMap((owner) => Array.from({ length: SESSIONS_EACH }, () => owner));
-      await forEach(all, async (owner) => {
+      await forEachOf(all, CONCURRENCY, async (owner) => {
         const { sessionId } = await runtime.for(owner).create({ definition: { name: 'helper' } });
         own.get(owner)?.push(sessionId);
       });
 
-      await forEach(owners, async (owner) => {
+      await forEachOf(owners, CONCURRENCY, async (owner) => {
         const expected = own.get(owner)?.toSorted();
         expect(await idsOf(runtime.for(owner), random(2) === 0 ? 'createdAt' : 'lastActiveAt')).toEqual(
           expected,
@@ -169,7 +153,6 @@ describe.each(TESTED_STORES)('$name', (tested) => {
       await runtime.for(woken).enqueue(first, { type: 'message', content: 'Hello.' });
       expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual([first]);
       await store.close();
-      await rm(folder, { recursive: true, force: true });
     },
   );
 });

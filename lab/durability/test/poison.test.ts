@@ -8,8 +8,8 @@ import { randomFrom } from './random.ts';
 import { TESTED_STORES, type TestedStore } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
+import { EFFORT } from './effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const FIRST_SEED = Number(process.env['SEED'] ?? 1);
 const SEEDS = EFFORT > 1 ? 20 : 1;
 const INNOCENTS = 50;

@@ -6,8 +6,9 @@ import { historyProblems, problemsOf } from './checks.ts';
 import { TESTED_STORES, type NewLocation } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { isFrozen, World } from './world.ts';
+import { EFFORT } from './effort.ts';
 
-const RACES = Number(process.env['EFFORT'] ?? 1) > 1 ? 100 : 30;
+const RACES = EFFORT > 1 ? 100 : 30;
 /** What the one who comes second may be told. */
 const REFUSALS = ['SESSION_BUSY', 'APPROVAL_DECIDED', 'APPROVAL_NOT_FOUND'];
 

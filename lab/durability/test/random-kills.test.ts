@@ -11,8 +11,8 @@ import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
+import { EFFORT, SEED } from './effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 /** How many sessions there are. */
 const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
 /** The engines of the workers, and the command of their process. */
@@ -21,8 +21,6 @@ const ENGINES = [
   { command: 'poll', engine: 'PollingEngine', sessions: 2 * SESSIONS },
   { command: 'serve', engine: 'BullmqEngine', sessions: SESSIONS },
 ];
-/** What happens when follows from it. */
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const WORKERS = 3;
 const MOST_DISTURBANCES = 2 * SESSIONS;
 const LEASE_SECONDS = 0.5;

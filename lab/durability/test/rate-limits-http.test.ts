@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sendMessage, type AgentEvent } from '@holdfast/core';
 import type { InferenceRetryOptions } from '@holdfast/core/driver';
@@ -8,10 +6,11 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { httpRuntime, type HttpRuntimeParts } from '../src/http-agent.ts';
 import { DONE, PAY, refusal, startProvider } from './provider-server.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** A runtime for each process, on one file. The tool of all counts in `payments`. */
 async function world(inferenceRetry: InferenceRetryOptions, ...replies: Parameters<typeof startProvider>) {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
+  const folder = temporaryFolder();
   const provider = await startProvider(...replies);
   const manual = manualClock(Date.now());
   const timers: number[] = [];
@@ -25,7 +24,6 @@ async function world(inferenceRetry: InferenceRetryOptions, ...replies: Paramete
   onTestFinished(async () => {
     for (const store of stores) await store.close();
     await provider.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
   const process = async (name: string) => {
     const store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db'), clock });

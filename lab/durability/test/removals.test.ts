@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../src/agent.ts';
-import { faultText } from '../src/faults.ts';
+import { faultText, type Place } from '../src/faults.ts';
 import type { Outage } from '../src/provider.ts';
 import type { Protection } from '../src/removals.ts';
 import { canonical, difference } from './canonical.ts';
@@ -10,13 +10,12 @@ import { problemsOf, type CheckName } from './checks.ts';
 import { serverOfBlock, TESTED_STORES } from './servers.ts';
 import { uninterrupted } from './uninterrupted.ts';
 import { isFrozen, World } from './world.ts';
+import { EFFORT } from './effort.ts';
 
 const PLAN: Plan = { sessionId: 'one', kind: 'once', steps: 2, calls: 1 };
 const LOST_REPLY = 'a lost reply to a save changes nothing';
 const STARTED = 'who has lost the claim starts no tool';
 const LONG = { leaseSeconds: 30 };
-/** With more effort, each store shows each protection. Otherwise the first store shows those of the runtime alone. */
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 /** The protections in which stores have a part. */
 const OF_STORES: readonly Protection[] = ['claim', 'fence', 'operation-id'];
 const DRIVE = ['drive', PLAN.sessionId];
@@ -32,16 +31,17 @@ type Scenario = (world: World, without: Protection | undefined) => Promise<reado
 const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Scenario])[] = [
   ['claim', 'one process works under a claim', meet],
   ['fence', 'who has lost the claim saves nothing', wakeInTheModelCall],
-  ['intent', 'a tool that may run once runs once', dieInTheTool],
+  ['intent', 'a tool that may run once runs once', dieAt('after-effect', 1)],
   ['claim-check', STARTED, wakeBeforeTheTool],
   ['operation-id', LOST_REPLY, loseAReply],
-  ['wait', 'an execution that waits for a retry calls no model', dieInTheWait],
-  ['fallback', 'a fallback is called while it is in use, and then the own model', dieInTheFallback],
+  ['wait', 'an execution that waits for a retry calls no model', dieAt('after-release', 1)],
+  ['fallback', 'a fallback is called while it is in use, and then the own model', dieAt('before-effect', 2)],
 ];
 
 describe.each(TESTED_STORES)('$name', (tested) => {
   const { name } = tested;
   const newLocation = serverOfBlock(tested);
+  // With more effort, each store shows each protection. Otherwise the first store shows those of the runtime alone.
   const isWhole = EFFORT > 1 || tested === TESTED_STORES[0];
   const shown = MISSED.filter(([protection]) => isWhole || OF_STORES.includes(protection));
 
@@ -85,11 +85,13 @@ async function wakeInTheModelCall(world: World, without: Protection | undefined)
   return [];
 }
 
-/** A process dies when the tool has had its effect. */
-async function dieInTheTool(world: World, without: Protection | undefined): Promise<readonly string[]> {
-  await world.run(DRIVE, { fault: faultText({ place: 'after-effect', nth: 1, act: 'kill' }), without });
-  await world.run(DRIVE, { without });
-  return [];
+/** A process dies at a place, and another one comes. */
+function dieAt(place: Place, nth: number): Scenario {
+  return async (world, without) => {
+    await world.run(DRIVE, { fault: faultText({ place, nth, act: 'kill' }), without });
+    await world.run(DRIVE, { without });
+    return [];
+  };
 }
 
 /**
@@ -105,20 +107,6 @@ async function wakeBeforeTheTool(world: World, without: Protection | undefined):
   await first.ended;
   const called = world.journal.read().filter(({ type, pid }) => type === 'called' && pid === first.pid);
   return called.map(({ call }) => `${STARTED}: call ${call} by the one that woke`);
-}
-
-/** A process dies when its execution waits for a person. */
-async function dieInTheWait(world: World, without: Protection | undefined): Promise<readonly string[]> {
-  await world.run(DRIVE, { fault: faultText({ place: 'after-release', nth: 1, act: 'kill' }), without });
-  await world.run(DRIVE, { without });
-  return [];
-}
-
-/** A process dies in the tool that the fallback has called. */
-async function dieInTheFallback(world: World, without: Protection | undefined): Promise<readonly string[]> {
-  await world.run(DRIVE, { fault: faultText({ place: 'before-effect', nth: 2, act: 'kill' }), without });
-  await world.run(DRIVE, { without });
-  return [];
 }
 
 /** A save was done, and its reply is lost. */

@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type { SpendingLedger } from '@holdfast/core/spending';
 import { LEDGERS } from '../src/spending-ledgers.ts';
 import type { SpendingLine, SpendingPlan } from '../src/spending-worker.ts';
 import { serverOfBlock, TESTED_STORES, type TestedStore } from './servers.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { EFFORT } from './effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const FIRST_SEED = Number(process.env['SEED'] ?? 1);
 const NOW = Date.UTC(2027, 0, 31, 10, 30);
 const OWNER = 'acme';
@@ -40,9 +38,6 @@ interface Sums {
   readonly open: number;
   readonly calls: number;
 }
-
-const folders: string[] = [];
-afterEach(() => Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))));
 
 const DEATHS = ['reserving', 'reserved', 'settling'] as const;
 
@@ -120,11 +115,7 @@ function spendingAt(store: TestedStore, location: string, now: number) {
 describe.each(TESTED_STORES)('one owner of many processes, on $name', (store) => {
   const { processes, callers, limit } = loadOf(store);
   const newLocation = serverOfBlock(store);
-  const location = async (): Promise<string> => {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-spending-'));
-    folders.push(folder);
-    return newLocation(folder);
-  };
+  const location = (): Promise<string> => newLocation(temporaryFolder());
   const plan = (seed: number, isReserved: boolean): SpendingPlan => ({
     owner: OWNER,
     now: NOW,

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SessionRuntime, type AgentSession } from '@holdfast/core';
 import type { BullmqEngine } from '@holdfast/runner-bullmq';
@@ -11,6 +10,7 @@ import { Journal } from '../src/journal.ts';
 import { People } from '../src/people.ts';
 import { openStore, type Store } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { WorkerProcess, type Ended, type WorkerInit } from './worker-process.ts';
 
 /** The store, the journal and the queue that all processes of a world share. */
@@ -24,13 +24,11 @@ export class World {
   readonly journal: Journal;
   /** People who decide in this process, and wake the sessions. */
   readonly people: People;
-  private readonly folder: string;
   private readonly init: WorldInit;
   private readonly engine: BullmqEngine | undefined;
 
-  private constructor(store: Store, folder: string, init: WorldInit, engine?: BullmqEngine) {
+  private constructor(store: Store, init: WorldInit, engine?: BullmqEngine) {
     this.store = store;
-    this.folder = folder;
     this.init = init;
     this.journal = new Journal(init.journal);
     this.runtime = new SessionRuntime({ store, agents: {} });
@@ -41,16 +39,11 @@ export class World {
 
   /** @param queue the location of the queue, through which this process wakes the sessions. Default: sweeps find them. */
   static async of(name: string, newLocation: NewLocation, queue?: string): Promise<World> {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
+    const folder = temporaryFolder();
     const location = await newLocation(folder);
     const store = await openStore(name, location);
     const engine = queue === undefined ? undefined : await openQueue(queue);
-    return new World(
-      store,
-      folder,
-      { store: name, location, journal: join(folder, 'journal'), queue },
-      engine,
-    );
+    return new World(store, { store: name, location, journal: join(folder, 'journal'), queue }, engine);
   }
 
   /** True when workers learn from a queue of the work, and this process decides for people. */
@@ -95,7 +88,6 @@ export class World {
   async close(): Promise<void> {
     await this.engine?.close();
     await this.store.close();
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,8 @@
 import { AgentSession, assistantMessage, userMessage } from '@holdfast/core';
 import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
-import { CHAT_STORES, EFFORT, storeOfBlock } from './support/chat-stores.ts';
+import { EFFORT } from '../effort.ts';
+import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld, SESSION_ID } from './support/chat-world.ts';
 import { CountedPage } from './support/counted-page.ts';
 

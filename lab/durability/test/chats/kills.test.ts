@@ -1,6 +1,7 @@
 import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { EFFORT, SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
+import { EFFORT } from '../effort.ts';
+import { SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
 const browser = browserOfBlock();

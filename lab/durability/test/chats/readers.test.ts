@@ -2,7 +2,8 @@ import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { ChannelCounts } from '../../src/chats/counted-channel.ts';
 import { ChatReply, messageBody } from './support/chat-client.ts';
-import { EFFORT, SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
+import { EFFORT } from '../effort.ts';
+import { SHARED_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
 const READERS = 1_000;

@@ -16,31 +16,23 @@ describe.skipIf(isWithoutChromium).each(CHAT_STORES)('a reload on $name', (teste
     expect((await world.session()).state.finalResponse).toBe('Take the train.');
   });
 
-  test('while the input of a tool streams', async () => {
+  test.each([
+    ['the input of a tool streams', 'call work {"place":"Fl[a]åm"}', 'input-streaming'],
+    ['a tool runs', 'call work {"gate":"a"}', 'input-available'],
+  ])('while %s', async (_, call, state) => {
     await using world = await beginChat();
     const page = await world.openPage();
-    await page.send('call work {"place":"Fl[a]åm"}\nIt is done.');
+    const shows = async (): Promise<void> => {
+      if (world.hasDeltas || state !== 'input-streaming') await page.showsCall('work', state);
+    };
+    await page.send(`${call}\nIt is done.`);
     await world.reaches('a');
-    if (world.hasDeltas) await page.showsCall('work', 'input-streaming');
+    await shows();
     await page.reload();
-    if (world.hasDeltas) await page.showsCall('work', 'input-streaming');
+    await shows();
     world.gates.open('a');
-    const { state } = await world.endsOn(page);
-    expect(state.finalResponse).toBe('It is done.');
-    expect(world.callsOf('work')).toBe(1);
-  });
-
-  test('while a tool runs', async () => {
-    await using world = await beginChat();
-    const page = await world.openPage();
-    await page.send('call work {"gate":"w"}\nIt is done.');
-    await world.reaches('w');
-    await page.showsCall('work', 'input-available');
-    await page.reload();
-    await page.showsCall('work', 'input-available');
-    world.gates.open('w');
-    const { state } = await world.endsOn(page);
-    expect(state.finalResponse).toBe('It is done.');
+    const { state: end } = await world.endsOn(page);
+    expect(end.finalResponse).toBe('It is done.');
     expect(world.callsOf('work')).toBe(1);
   });
 

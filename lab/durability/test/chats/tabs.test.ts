@@ -1,7 +1,8 @@
 import { browserOfBlock, isWithoutChromium } from 'app-testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { lastText } from './support/chat-page.ts';
-import { CHAT_STORES, EFFORT, storeOfBlock } from './support/chat-stores.ts';
+import { EFFORT } from '../effort.ts';
+import { CHAT_STORES, storeOfBlock } from './support/chat-stores.ts';
 import { ChatWorld } from './support/chat-world.ts';
 
 const browser = browserOfBlock();

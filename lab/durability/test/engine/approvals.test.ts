@@ -6,9 +6,8 @@ import { forEachOf, type World } from '../world.ts';
 import { randomFrom } from '../random.ts';
 import { isIdle } from '../endings.ts';
 import { endWorkers, engineWorldOf, plansOf, startWorker, verdictOn } from './engine-world.ts';
+import { EFFORT, SEED } from '../effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const SESSIONS = EFFORT > 1 ? 300 : 40;
 /** All approvals are given within this time. */
 const MILLISECONDS = 25 * SESSIONS;

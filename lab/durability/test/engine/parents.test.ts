@@ -5,9 +5,8 @@ import { randomFrom } from '../random.ts';
 import type { World } from '../world.ts';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
 import { parentProblems } from './parent-problems.ts';
+import { EFFORT, SEED } from '../effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const PARENTS = EFFORT > 1 ? 40 : 4;
 const KILLS = EFFORT > 1 ? 30 : 3;
 const CHILDREN = 3;

@@ -6,9 +6,8 @@ import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
 import { isIdle } from '../endings.ts';
 import { engineWorldOf } from './engine-world.ts';
+import { EFFORT, SEED } from '../effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const INNOCENTS = EFFORT > 1 ? 100 : 12;
 const WORKERS = 2;
 /** The death of a worker that shares its process with others, and the attempts of `maxAttempts`. */

@@ -2,8 +2,8 @@ import { until } from 'test-servers';
 import { expect, test } from 'vitest';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
 import { flushQueue } from './queue-server.ts';
+import { EFFORT } from '../effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const SESSIONS = EFFORT > 1 ? 200 : 12;
 const OFTEN = { sweepSeconds: 1 };
 

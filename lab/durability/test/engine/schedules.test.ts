@@ -1,13 +1,11 @@
 import { createAgentLoop, InProcessEngine, SessionRuntime } from '@holdfast/core';
 import { PollingEngine, type QueueEngine, type Schedule } from '@holdfast/core/engine';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { until } from 'test-servers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openQueue } from '../../src/engine/queue.ts';
 import { openStore, type Store } from '../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type NewLocation } from '../servers.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { newQueue, startQueueServer } from './queue-server.ts';
 
 /** The schedules of the sessions, by the session id. */
@@ -67,9 +65,7 @@ async function converse(store: Store, engine: QueueEngine): Promise<void> {
 }
 
 async function storeIn(name: string, newLocation: NewLocation): Promise<Store> {
-  const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const store = await openStore(name, await newLocation(folder));
+  const store = await openStore(name, await newLocation(temporaryFolder()));
   onTestFinished(() => store.close());
   return store;
 }

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from 'test-servers';
 import { expect, test } from 'vitest';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
+import { EFFORT } from '../effort.ts';
 
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const SESSIONS = EFFORT > 1 ? 100 : 12;
 const OUTAGES = EFFORT > 1 ? 5 : 1;
 const DOWN_MS = 3_000;

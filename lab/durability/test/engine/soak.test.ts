@@ -1,21 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Plan } from '../../src/agent.ts';
 import type { ParentPlan } from '../../src/engine/parent.ts';
 import { poisonPlan } from '../poison-sessions.ts';
 import { randomFrom } from '../random.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import type { World } from '../world.ts';
 import { Crew } from './crew.ts';
 import { Disturbances } from './disturbances.ts';
 import { engineWorldOf, SETTINGS, untilOver, verdictOn } from './engine-world.ts';
 import { parentProblems } from './parent-problems.ts';
 import { randomParent, randomPlan } from './soak-plans.ts';
+import { SEED } from '../effort.ts';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 6);
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const CREW = 3;
 /** The processes that a poison session may kill. Random kills must not add up to it. */
 const MAX_ATTEMPTS = 6;
@@ -128,10 +127,8 @@ async function openSessions({ runtime, journal }: World): Promise<readonly strin
 
 test(`a soak of ${SECONDS} s: every session ends, with the right history (SEED=${SEED})`, async () => {
   const { world, server } = await engineWorldOf('redis');
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-soak-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const random = randomFrom(SEED);
-  const outageFile = join(folder, 'outage');
+  const outageFile = join(temporaryFolder(), 'outage');
   const crew = new Crew(world, CREW, { ...SETTINGS, sweepSeconds: 5, maxAttempts: MAX_ATTEMPTS, outageFile });
   const disturbances = new Disturbances({ crew, crewSize: CREW, server, outageFile, random });
   const begun = new Begun(world, random);

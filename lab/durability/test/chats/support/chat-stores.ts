@@ -7,6 +7,7 @@ import { serveChats, workOnChats } from '../../../src/chats/chat-processes.ts';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
 import { openStore, type Store } from '../../../src/stores.ts';
+import { EFFORT } from '../../effort.ts';
 import { serverOfBlock, TESTED_STORES, type TestedStore } from '../../servers.ts';
 import { WorkerProcess } from '../../worker-process.ts';
 
@@ -29,9 +30,6 @@ export interface ChatStore {
   /** Opens an empty store. */
   readonly open: (folder: string) => Promise<{ readonly store: Store; readonly start: StartProcess }>;
 }
-
-/** The effort of the tests: more than 1 for all stores. */
-export const EFFORT = Number(process.env['EFFORT'] ?? 1);
 
 /** The stores that processes share: SQLite and Redis, and with more effort DynamoDB. */
 export const SHARED_STORES = TESTED_STORES.filter(({ name }) => EFFORT > 1 || name !== 'dynamodb');

@@ -1,6 +1,4 @@
 import type { Store } from '../../../src/stores.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SessionRuntime, type AgentSession } from '@holdfast/core';
 import { toUIMessages } from '@holdfast/ui-ai-sdk';
@@ -12,6 +10,7 @@ import { until } from 'test-servers';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Gates } from '../../../src/chats/gates.ts';
 import { Journal } from '../../../src/journal.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import { ChatPage, json } from './chat-page.ts';
 import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 
@@ -59,7 +58,7 @@ export class ChatWorld implements AsyncDisposable {
 
   /** An empty store without processes. */
   static async of(chats: ChatStore, browser?: Browser): Promise<ChatWorld> {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-chats-'));
+    const folder = temporaryFolder();
     const { store, start } = await chats.open(folder);
     return new ChatWorld({ store, chats, folder, start, browser });
   }
@@ -170,7 +169,6 @@ export class ChatWorld implements AsyncDisposable {
     if (this.shared) return;
     for (const { kill } of this.processes) await kill();
     await this.store.close();
-    rmSync(this.parts.folder, { recursive: true, force: true });
   }
 
   private async started(...args: readonly string[]): Promise<StartedProcess> {
