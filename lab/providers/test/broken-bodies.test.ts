@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { providers } from '../src/providers/index.ts';
 import { firstState, loopOf, withTurn } from '../src/runs/held-run.ts';
 import { callAndText } from '../src/scenarios/index.ts';
@@ -8,10 +8,7 @@ import type { WireResponse } from '../src/wire.ts';
 
 /** The body of an answer without a stream breaks in its middle: the loop repeats the call. */
 
-let server: ProviderServer;
-beforeAll(async () => {
-  server = await ProviderServer.start();
-});
+const server = await ProviderServer.start();
 afterAll(() => server.stop());
 
 const BREAKS: readonly Break['type'][] = ['cut', 'end'];

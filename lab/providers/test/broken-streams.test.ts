@@ -1,6 +1,6 @@
 import type { AgentState } from '@holdfast/core';
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { IS_LONG } from '../src/effort.ts';
 import { providers } from '../src/providers/index.ts';
 import { BrokenStream, type BrokenRun } from '../src/runs/broken-run.ts';
@@ -15,10 +15,7 @@ import type { WireFailure } from '../src/wire.ts';
  * reasoning and a call; the long form breaks every answer of every scenario with one turn.
  */
 
-let server: ProviderServer;
-beforeAll(async () => {
-  server = await ProviderServer.start();
-});
+const server = await ProviderServer.start();
 afterAll(() => server.stop());
 
 /** The codes of the failures after which the loop repeats a call. */

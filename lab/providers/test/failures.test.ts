@@ -1,7 +1,7 @@
 import { userMessage } from '@holdfast/core';
 import { List, type DriverError, type InferenceOptions } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { providers } from '../src/providers/index.ts';
 import { inOrder, ProviderServer, type ScriptedResponse } from '../src/server.ts';
 import type { Answer, Provider, WireFailure, WireResponse } from '../src/wire.ts';
@@ -11,10 +11,7 @@ import type { Answer, Provider, WireFailure, WireResponse } from '../src/wire.ts
  * providers' public references describe; none was recorded from a provider.
  */
 
-let server: ProviderServer;
-beforeAll(async () => {
-  server = await ProviderServer.start();
-});
+const server = await ProviderServer.start();
 afterAll(() => server.stop());
 
 const FAILURES: readonly WireFailure[] = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { differences, notedFor } from '../src/differences.ts';
 import { providers } from '../src/providers/index.ts';
 import { compare } from '../src/runs/comparison.ts';
@@ -11,10 +11,7 @@ import { expectedFacts } from './expected-facts.ts';
 
 /** Each provider, scenario and mode: the driver sends the requests of the AI SDK and reports its steps. */
 
-let server: ProviderServer;
-beforeAll(async () => {
-  server = await ProviderServer.start();
-});
+const server = await ProviderServer.start();
 afterAll(() => server.stop());
 
 describe.each(providers)('$name', (provider) => {

@@ -25,7 +25,8 @@ export class ${title}SessionStore extends MemorySessionStore {}
 `,
     'test/conformance.test.ts': `import { sessionStoreTests, type CreateStore } from '@holdfast/conformance';
 import { ${title}SessionStore } from '@holdfast/${folderName}';
-import { describe, test } from 'vitest';
+import { testCases } from '@holdfast/conformance/vitest';
+import { describe } from 'vitest';
 
 const create: CreateStore = async (clock, settings) => {
   const store = new ${title}SessionStore({ clock, ...settings });
@@ -33,13 +34,7 @@ const create: CreateStore = async (clock, settings) => {
 };
 
 describe('${title}SessionStore', () => {
-  const tests = sessionStoreTests({ create });
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(sessionStoreTests({ create }));
 });
 `,
   }),
@@ -79,8 +74,9 @@ describe('${driverOf(title)}', () => {
 export class ${title}Engine extends InProcessEngine {}
 `,
     'test/conformance.test.ts': `import { engineTests, type CreateEngine } from '@holdfast/conformance';
+import { testCases } from '@holdfast/conformance/vitest';
 import { ${title}Engine } from '@holdfast/${folderName}';
-import { describe, test } from 'vitest';
+import { describe } from 'vitest';
 
 const create: CreateEngine = async (clock) => ({
   engine: new ${title}Engine({ clock }),
@@ -88,13 +84,7 @@ const create: CreateEngine = async (clock) => ({
 });
 
 describe('${title}Engine', () => {
-  const tests = engineTests({ create, clock: true });
-
-  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(tests)('$name', ({ skip, run }, context) => {
-    context.skip(skip);
-    return run();
-  });
+  testCases(engineTests({ create, clock: true }));
 });
 `,
   }),

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { AgentSession } from '@holdfast/core';
 import { Redis } from 'ioredis';
 import type { RedisServer } from 'test-servers';
@@ -8,7 +5,7 @@ import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
 import { stateAfter } from '../states.ts';
 import { commandTimes } from './counters.ts';
-import { describeServer, startRedis } from './redis-server.ts';
+import { describeServer, withRedis } from './redis-server.ts';
 import { openSessionStore } from './session-stores.ts';
 import type { StorePeer } from './store-peer.ts';
 import { STORES } from './store-peers.ts';
@@ -49,22 +46,18 @@ export interface RedisCosts {
 }
 
 /** Measures what Redis itself does, on a server that does nothing else. */
-export async function measureRedis({ runs, steps, seed }: RedisOptions): Promise<RedisCosts> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await startRedis();
-  const bench = new RedisBench(server, folder, await StoreRun.of(steps), shuffler(seed));
-  try {
-    return {
+export function measureRedis({ runs, steps, seed }: RedisOptions): Promise<RedisCosts> {
+  return withRedis(async (server, folder) => {
+    const bench = new RedisBench(server, folder, await StoreRun.of(steps), shuffler(seed));
+    const costs = {
       server: await describeServer(server),
       times: await bench.timesInTurns(runs),
       serverTimes: await bench.serverTimes(runs),
       blocked: await bench.longestOfLoad(),
     };
-  } finally {
     bench.close();
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+    return costs;
+  });
 }
 
 class RedisBench {

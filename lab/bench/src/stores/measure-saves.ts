@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { RedisServer } from 'test-servers';
 import { shuffler } from '../shuffle.ts';
 import { FileCounters, RedisCounters, type Counters, type Counts } from './counters.ts';
-import { startRedis } from './redis-server.ts';
+import { withRedis } from './redis-server.ts';
 import type { RunStep, StorePeer, StorePlace } from './store-peer.ts';
 import { STORES, type StoreEntry, type StoreName } from './store-peers.ts';
 import { newBytes, StoreRun } from './store-run.ts';
@@ -56,18 +55,13 @@ export interface SavesOptions {
  * Saves one run in all stores: after each step in each of them, every time in another order, so that what disturbs one
  * disturbs all. They share one Redis server, where each has a database.
  */
-export async function measureSaves({ names, steps, warmUp, seed }: SavesOptions): Promise<RunCosts> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await startRedis();
-  try {
+export function measureSaves({ names, steps, warmUp, seed }: SavesOptions): Promise<RunCosts> {
+  return withRedis(async (server, folder) => {
     const shuffle = shuffler(seed);
     await saveRun(names, server, join(folder, 'warm-up'), await StoreRun.of(warmUp), shuffle);
     await emptied(server);
-    return await saveRun(names, server, join(folder, 'run'), await StoreRun.of(steps), shuffle);
-  } finally {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+    return saveRun(names, server, join(folder, 'run'), await StoreRun.of(steps), shuffle);
+  });
 }
 
 async function emptied(server: RedisServer): Promise<void> {

@@ -5,27 +5,26 @@ import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { StorePlace } from './store-peer.ts';
 
-/** `sqlite` waits for the disk at every commit (`synchronous = FULL`), as it does by default. */
-export type SessionStoreName = 'memory' | 'redis' | 'sqlite' | 'sqlite NORMAL';
-
 /** A store, and what closes it with its database. */
 export interface OpenStore {
   readonly store: SessionStore & SessionDirectory;
   readonly close: () => Promise<void>;
 }
 
+/** `sqlite` waits for the disk at every commit (`synchronous = FULL`), as it does by default. */
+const STORES = {
+  memory: async () => closedItself(new MemorySessionStore()),
+  redis: async ({ url }) => closedItself(await RedisSessionStore.open({ url })),
+  sqlite: async ({ folder }) =>
+    closedItself(await SqliteSessionStore.open({ path: join(folder, 'sessions.db') })),
+  'sqlite NORMAL': async (place) => onDatabase(openDatabase(place, 'NORMAL')),
+} satisfies Readonly<Record<string, (place: StorePlace) => Promise<OpenStore>>>;
+
+export type SessionStoreName = keyof typeof STORES;
+
 /** Opens a store of this repository. */
-export async function openSessionStore(name: SessionStoreName, place: StorePlace): Promise<OpenStore> {
-  switch (name) {
-    case 'memory':
-      return closedItself(new MemorySessionStore());
-    case 'redis':
-      return closedItself(await RedisSessionStore.open({ url: place.url }));
-    case 'sqlite':
-      return closedItself(await SqliteSessionStore.open({ path: join(place.folder, 'sessions.db') }));
-    case 'sqlite NORMAL':
-      return onDatabase(openDatabase(place, 'NORMAL'));
-  }
+export function openSessionStore(name: SessionStoreName, place: StorePlace): Promise<OpenStore> {
+  return STORES[name](place);
 }
 
 function closedItself(store: OpenStore['store']): OpenStore {

@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisServer } from 'test-servers';
 import { bestTenth, median } from '../measure.ts';
 import { shuffler } from '../shuffle.ts';
-import { describeServer, startRedis } from '../stores/redis-server.ts';
+import { describeServer, withRedis } from '../stores/redis-server.ts';
 import { TURNS, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
 
 /** How many messages a conversation has when its first turn is timed. */
@@ -47,10 +46,8 @@ export function turnKey(name: TurnName, size: Size): string {
 }
 
 /** Has all of them take a turn in short and in long conversations, every time in another order. */
-export async function measureTurns({ names, conversations, seed }: TurnOptions): Promise<TurnCosts> {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const server = await startRedis();
-  try {
+export function measureTurns({ names, conversations, seed }: TurnOptions): Promise<TurnCosts> {
+  return withRedis(async (server, folder) => {
     const peers = await opened(names, server, folder);
     const subjects = peers.flatMap(([name, peer]) =>
       SIZES.map((size): Subject => ({ name, size, peer, times: [] })),
@@ -62,10 +59,7 @@ export async function measureTurns({ names, conversations, seed }: TurnOptions):
     for (const [, peer] of peers) await peer.close();
     const times = subjects.map(({ name, size, times }) => [turnKey(name, size), timesOf(times)]);
     return { server: await describeServer(server), times: Object.fromEntries(times) };
-  } finally {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function opened(

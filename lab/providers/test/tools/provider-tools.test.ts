@@ -5,7 +5,7 @@ import { AgentState, createAgentLoop } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { fromAiSdkTools } from '@holdfast/driver-ai-sdk/tools';
 import { generateText, isStepCount, tool, type ToolSet } from 'ai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { inOrder, ProviderServer } from '../../src/server.ts';
 import { jsonResponse } from '../../src/wires/event-stream.ts';
@@ -13,10 +13,7 @@ import { addCallOf, codeCall, codeResult, message } from './anthropic-replies.ts
 
 /** Tools that a provider defines: the loop sends what the AI SDK sends, and resumes from a stored state. */
 
-let server: ProviderServer;
-beforeAll(async () => {
-  server = await ProviderServer.start();
-});
+const server = await ProviderServer.start();
 afterAll(() => server.stop());
 
 /** Lets the server send these replies, in order. */
