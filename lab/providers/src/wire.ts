@@ -5,12 +5,16 @@ export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   /** `signature`: the proof that the provider wants back, such as Anthropic's signature or OpenAI's encrypted content. */
   | { readonly type: 'reasoning'; readonly text: string; readonly signature?: string }
-  /** `caller`: the program of the model that makes the call, for OpenAI's programmatic calls. */
+  /**
+   * `caller`: the program of the model that makes the call, for OpenAI's programmatic calls. `argumentsText`: the
+   * arguments as the model wrote them, in place of `input`, when they are no JSON or no object.
+   */
   | {
       readonly type: 'call';
       readonly id: string;
       readonly name: string;
       readonly input: object;
+      readonly argumentsText?: string;
       readonly caller?: string;
     }
   /** A call that the provider runs itself, with its result. */
@@ -43,6 +47,8 @@ export interface Answer {
   readonly parts: readonly AnswerPart[];
   readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter';
   readonly usage: AnswerUsage;
+  /** The signature of the first call when the answer has no reasoning, for Gemini. */
+  readonly signature?: string;
 }
 
 /** A response over HTTP. `chunks`: the pieces of a streamed body, one for each event of the protocol. */

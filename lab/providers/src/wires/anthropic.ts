@@ -1,6 +1,6 @@
 import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
-import { pieces, sourcesAfter, written } from './parts.ts';
+import { argumentsOf, inputOf, pieces, sourcesAfter, written } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 /** A content block, as a stream begins it, with its deltas, and as the whole answer has it. */
@@ -97,7 +97,7 @@ function blocksOf({ parts }: Answer): readonly Block[] {
   return written<Block>(parts, {
     text: ({ text }, index) => [textBlock(text, sourcesAfter(parts, index))],
     reasoning: (part) => [part.text === '' ? redactedBlock(part) : thinkingBlock(part)],
-    call: ({ id, name, input }) => [callBlock('tool_use', id, name, input)],
+    call: (part) => [callBlock('tool_use', part)],
     'provider-call': searchBlocks,
   });
 }
@@ -136,14 +136,15 @@ function redactedBlock({ signature = '' }: PartOf<'reasoning'>): Block {
   return completeBlock({ type: 'redacted_thinking', data: signature });
 }
 
-function callBlock(type: 'tool_use' | 'server_tool_use', id: string, name: string, input: object): Block {
+function callBlock(type: 'tool_use' | 'server_tool_use', call: PartOf<'call'>): Block {
+  const { id, name } = call;
   return {
     started: { type, id, name, input: {} },
-    deltas: ['', ...pieces(JSON.stringify(input))].map((piece) => ({
+    deltas: ['', ...pieces(argumentsOf(call))].map((piece) => ({
       type: 'input_json_delta',
       partial_json: piece,
     })),
-    done: { type, id, name, input },
+    done: { type, id, name, input: inputOf(call) },
   };
 }
 
@@ -151,7 +152,7 @@ function searchBlocks({ id, query, result: { title, url } }: PartOf<'provider-ca
   const callId = `srvtoolu_${id}`;
   const found = { type: 'web_search_result', url, title, encrypted_content: 'Y29udGVudA==', page_age: null };
   return [
-    callBlock('server_tool_use', callId, 'web_search', { query }),
+    callBlock('server_tool_use', { type: 'call', id: callId, name: 'web_search', input: { query } }),
     completeBlock({ type: 'web_search_tool_result', tool_use_id: callId, content: [found] }),
   ];
 }

@@ -1,7 +1,7 @@
 import { encodeEventStreamFrame, encodeEventStreamMessage } from '@copilotkit/aimock';
 import type { Answer, AnswerUsage, Wire, WireFailure } from '../wire.ts';
 import { jsonResponse } from './event-stream.ts';
-import { pieces, written, type PartWriters } from './parts.ts';
+import { argumentsOf, inputOf, pieces, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -99,7 +99,7 @@ function usageOf({ input, output, cacheRead = 0, cacheWrite = 0 }: AnswerUsage):
 const CONTENT: PartWriters<Data> = {
   text: ({ text }) => [{ text }],
   reasoning: ({ text, signature }) => [{ reasoningContent: { reasoningText: { text, signature } } }],
-  call: ({ id, name, input }) => [{ toolUse: { toolUseId: id, name, input } }],
+  call: (part) => [{ toolUse: { toolUseId: part.id, name: part.name, input: inputOf(part) } }],
 };
 
 function framesOf({ parts, finish, usage }: Answer): readonly Uint8Array[] {
@@ -121,9 +121,9 @@ const EVENTS: PartWriters<readonly [type: string, data: Data]> = {
     ...pieces(text).map((piece) => delta({ reasoningContent: { text: piece } })),
     ...(signature === undefined ? [] : [delta({ reasoningContent: { signature } })]),
   ],
-  call: ({ id, name, input }) => [
-    ['contentBlockStart', { start: { toolUse: { toolUseId: id, name } } }],
-    ...pieces(JSON.stringify(input)).map((piece) => delta({ toolUse: { input: piece } })),
+  call: (part) => [
+    ['contentBlockStart', { start: { toolUse: { toolUseId: part.id, name: part.name } } }],
+    ...pieces(argumentsOf(part)).map((piece) => delta({ toolUse: { input: piece } })),
   ],
 };
 

@@ -1,7 +1,7 @@
 import type { Answer, AnswerUsage, PartOf, Wire, WireFailure, WireResponse } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
-import { CREATED, partsOfType, pieces } from './parts.ts';
+import { argumentsOf, CREATED, partsOfType, pieces } from './parts.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 /** The differences between the servers that speak Chat Completions. */
@@ -45,7 +45,7 @@ function defaultFailure(failure: WireFailure): object {
 }
 
 function completionOf(answer: Answer, dialect: ChatDialect): Members {
-  const calls = partsOfType(answer, 'call').map((call) => callOf(call, JSON.stringify(call.input)));
+  const calls = partsOfType(answer, 'call').map((call) => callOf(call, argumentsOf(call)));
   const message = {
     role: 'assistant',
     content: null,
@@ -126,7 +126,7 @@ function reasoningDeltas(
 }
 
 function callDeltas(call: PartOf<'call'>, index: number, { hasWholeCalls }: ChatDialect): readonly Members[] {
-  const args = JSON.stringify(call.input);
+  const args = argumentsOf(call);
   if (hasWholeCalls) return [{ tool_calls: [{ index, ...callOf(call, args) }] }];
   return [
     { tool_calls: [{ index, ...callOf(call, '') }] },

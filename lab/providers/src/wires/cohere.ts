@@ -1,6 +1,6 @@
 import type { Answer, AnswerUsage, Wire, WireFailure } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
-import { partsOfType, pieces, written } from './parts.ts';
+import { argumentsOf, partsOfType, pieces, written } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 type Event = Data & { readonly type: string };
@@ -32,9 +32,7 @@ const FAILURES: Readonly<Record<WireFailure, readonly [status: number, message: 
 };
 
 function responseOf(answer: Answer): Data {
-  const calls = partsOfType(answer, 'call').map(({ id, name, input }) =>
-    callOf(id, name, JSON.stringify(input)),
-  );
+  const calls = partsOfType(answer, 'call').map((call) => callOf(call.id, call.name, argumentsOf(call)));
   return {
     id: answer.id,
     generation_id: answer.id,
@@ -77,9 +75,11 @@ function eventsOf(answer: Answer): readonly Event[] {
       delta: { message: { role: 'assistant', content: [], tool_calls: [] } },
     },
     ...contents.flatMap(contentEvents),
-    ...partsOfType(answer, 'call').flatMap(({ id, name, input }, index): readonly Event[] => [
-      messageEvent('tool-call-start', contents.length + index, { tool_calls: callOf(id, name, '') }),
-      ...pieces(JSON.stringify(input)).map((piece) =>
+    ...partsOfType(answer, 'call').flatMap((call, index): readonly Event[] => [
+      messageEvent('tool-call-start', contents.length + index, {
+        tool_calls: callOf(call.id, call.name, ''),
+      }),
+      ...pieces(argumentsOf(call)).map((piece) =>
         messageEvent('tool-call-delta', contents.length + index, {
           tool_calls: { function: { arguments: piece } },
         }),

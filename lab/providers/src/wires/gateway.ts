@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
-import { pieces, written, type PartWriters } from './parts.ts';
+import { argumentsOf, pieces, written, type PartWriters } from './parts.ts';
 
 /** The protocol of the AI Gateway: the content and the stream parts of `LanguageModelV4` as JSON. */
 export const gatewayWire: Wire = {
@@ -66,9 +66,7 @@ type WholePart = Extract<LanguageModelV4StreamPart, LanguageModelV4Content>;
 
 /** The parts that a stream has whole too. */
 const WHOLE = {
-  call: ({ id, name, input }) => [
-    { type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(input) },
-  ],
+  call: (part) => [{ type: 'tool-call', toolCallId: part.id, toolName: part.name, input: argumentsOf(part) }],
   'provider-call': searchOf,
   file: ({ mediaType, base64 }) => [{ type: 'file', mediaType, data: { type: 'data', data: base64 } }],
 } as const satisfies PartWriters<WholePart>;
@@ -127,15 +125,16 @@ function streamPartsOf({ id: answerId, parts }: Answer): readonly LanguageModelV
       { type: 'reasoning-delta', id: idOf(index), delta: '', ...signed(part) },
       { type: 'reasoning-end', id: idOf(index) },
     ],
-    call: (part) => [...inputOf(part), ...WHOLE.call(part)],
+    call: (part) => [...inputEvents(part), ...WHOLE.call(part)],
     source: (part, index) => [sourceOf(part, idOf(index))],
   });
 }
 
-function inputOf({ id, name, input }: PartOf<'call'>): readonly LanguageModelV4StreamPart[] {
+function inputEvents(call: PartOf<'call'>): readonly LanguageModelV4StreamPart[] {
+  const { id, name } = call;
   return [
     { type: 'tool-input-start', id, toolName: name },
-    ...pieces(JSON.stringify(input)).map((delta) => ({ type: 'tool-input-delta', id, delta }) as const),
+    ...pieces(argumentsOf(call)).map((delta) => ({ type: 'tool-input-delta', id, delta }) as const),
     { type: 'tool-input-end', id },
   ];
 }

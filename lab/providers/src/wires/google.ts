@@ -1,6 +1,6 @@
 import type { Answer, AnswerUsage, PartOf, Wire, WireFailure } from '../wire.ts';
 import { dataEvent, eventStream, jsonResponse } from './event-stream.ts';
-import { partsOfType, pieces, written, type PartWriters } from './parts.ts';
+import { inputOf, partsOfType, pieces, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -114,13 +114,12 @@ function splitText(part: Data): readonly Data[] {
     : [part];
 }
 
-function partsOf({ id, parts }: Answer): readonly Data[] {
+function partsOf({ id, parts, signature: ofCalls = signatureOf(id) }: Answer): readonly Data[] {
   const signature = parts.find((part) => part.type === 'reasoning')?.signature;
   const firstCall = parts.find(({ type }) => type === 'call');
   const all = written<Data>(parts, {
     ...PARTS,
-    call: (part) =>
-      part === firstCall ? signed(PARTS.call(part), signature ?? signatureOf(id)) : PARTS.call(part),
+    call: (part) => (part === firstCall ? signed(PARTS.call(part), signature ?? ofCalls) : PARTS.call(part)),
   });
   return firstCall || signature === undefined ? all : [...all, ...signed([{ text: '' }], signature)];
 }
@@ -137,7 +136,7 @@ function signatureOf(id: string): string {
 const PARTS = {
   text: ({ text }) => [{ text }],
   reasoning: ({ text }) => [{ text, thought: true }],
-  call: ({ id, name, input }) => [{ functionCall: { id, name, args: input } }],
+  call: (part) => [{ functionCall: { id: part.id, name: part.name, args: inputOf(part) } }],
   'provider-call': ({ query, result }) => [
     { executableCode: { language: 'PYTHON', code: `search(${JSON.stringify(query)})` } },
     { codeExecutionResult: { outcome: 'OUTCOME_OK', output: JSON.stringify(result) } },

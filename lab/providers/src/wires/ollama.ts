@@ -1,6 +1,6 @@
 import type { Answer, PartOf, Wire, WireFailure } from '../wire.ts';
 import { jsonResponse } from './event-stream.ts';
-import { partsOfType, pieces, textOfParts, written, type PartWriters } from './parts.ts';
+import { inputOf, partsOfType, pieces, textOfParts, written, type PartWriters } from './parts.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -70,6 +70,6 @@ const MESSAGES: PartWriters<Data> = {
   call: (part) => [message('', { tool_calls: [callOf(part)] })],
 };
 
-function callOf({ id, name, input }: PartOf<'call'>): Data {
-  return { id, function: { name, arguments: input } };
+function callOf(call: PartOf<'call'>): Data {
+  return { id: call.id, function: { name: call.name, arguments: inputOf(call) } };
 }

@@ -31,6 +31,21 @@ export function written<Written>(
   return parts.flatMap((part, index) => writers[part.type]?.(part as never, index) ?? []);
 }
 
+/** The arguments of a call, as a protocol writes them that has them as a text. */
+export function argumentsOf({ input, argumentsText }: PartOf<'call'>): string {
+  return argumentsText ?? JSON.stringify(input);
+}
+
+/** The input of a call, as a protocol writes it that has it as a value. A text that is no JSON stays a text. */
+export function inputOf({ input, argumentsText }: PartOf<'call'>): unknown {
+  if (argumentsText === undefined) return input;
+  try {
+    return JSON.parse(argumentsText) as unknown;
+  } catch {
+    return argumentsText;
+  }
+}
+
 /** Splits a text into two pieces, as it arrives in a stream. An empty text has no piece. */
 export function pieces(text: string): readonly string[] {
   const middle = Math.ceil(text.length / 2);

@@ -1,7 +1,7 @@
 import type { Answer, AnswerUsage, PartOf, Wire } from '../wire.ts';
 import { eventStream, jsonResponse, namedEvent } from './event-stream.ts';
 import { openAiFailure, refusedByOpenAi } from './openai-failures.ts';
-import { CREATED, pieces, sourcesAfter, written } from './parts.ts';
+import { argumentsOf, CREATED, pieces, sourcesAfter, written } from './parts.ts';
 import { refusedByXai } from './vendor-failures.ts';
 
 /** An item of the output of a response. */
@@ -73,7 +73,8 @@ function eventsOf(answer: Answer): readonly Event[] {
   return events.map((event, index) => ({ ...event, sequence_number: index }));
 }
 
-function outputOf(answer: Answer): readonly Item[] {
+/** The items of an answer. */
+export function outputOf(answer: Answer): readonly Item[] {
   return itemsOf(answer).map(({ done }) => done);
 }
 
@@ -131,8 +132,9 @@ function messageItem(id: string, text: string, sources: readonly PartOf<'source'
   };
 }
 
-function callItem(id: string, { id: callId, name, input, caller }: PartOf<'call'>): StreamedItem {
-  const args = JSON.stringify(input);
+function callItem(id: string, call: PartOf<'call'>): StreamedItem {
+  const { id: callId, name, caller } = call;
+  const args = argumentsOf(call);
   const program = caller === undefined ? {} : { caller: { type: 'program', caller_id: caller } };
   const item = { id, type: 'function_call', call_id: callId, name, ...program };
   return {
