@@ -40,7 +40,8 @@ const { leaseSeconds, maxAttempts, concurrency, isIsolating } = settings;
 const isIsolated = process.env['ISOLATED'] !== undefined;
 const DAY = 86_400_000;
 const POLL_MS = 25;
-const ATTEND_MS = 100;
+const ATTEND_MS = 150;
+const SWEEP_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const STDOUT = 1;
 
@@ -143,6 +144,11 @@ function pauseUntil(instant: number): Promise<void> {
   return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MS));
 }
 
+/** Returns true when no session has work, now or later. */
+async function isNothingDue(): Promise<boolean> {
+  return (await store.due({ at: Date.now() + DAY, limit: 1 })).sessions.length === 0;
+}
+
 /** Works on due sessions with an engine, until the signal aborts or all sessions are finished. */
 async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionEngine): Promise<void> {
   const isolated = isolatedProcess();
@@ -155,8 +161,7 @@ async function serve(signal: AbortSignal, isEndless: boolean, engine: ExecutionE
   while (!signal.aborted) {
     if (!(engine instanceof PollingEngine)) await sweep(store, engine, { againAfterSeconds: 1 });
     const waiting = await people.attend();
-    const later = await store.due({ at: Date.now() + DAY, limit: 1 });
-    if (!isEndless && waiting === 0 && later.sessions.length === 0) break;
+    if (!isEndless && waiting === 0 && (await isNothingDue())) break;
     await pause(ATTEND_MS);
   }
   await served.stop();
@@ -187,9 +192,7 @@ async function drain(): Promise<void> {
     return advance(...parameters);
   });
   let woken = 0;
-  const isDone = async (): Promise<boolean> =>
-    (await store.due({ at: Date.now() + DAY, limit: 1 })).sessions.length === 0;
-  for (; !(await isDone()); await pause(POLL_MS)) woken += (await sweep(store, engine)).woken;
+  for (; !(await isNothingDue()); await pause(SWEEP_MS)) woken += (await sweep(store, engine)).woken;
   await served.stop();
   say({ woken, advanced });
 }

@@ -18,7 +18,6 @@ const OWNERS: Readonly<Record<string, number>> = {
   dynamodb: EFFORT > 1 ? 1_000 : 15,
 };
 const CONCURRENCY = 100;
-const TIMEOUT = EFFORT > 1 ? 1_200_000 : 120_000;
 
 /** The beginnings of names that a key, a pattern or a comparison could confuse. */
 const HOSTILE = [
@@ -107,52 +106,48 @@ describe.each(TESTED_STORES)('$name', (tested) => {
   const newLocation = serverOfBlock(tested);
   const count = OWNERS[tested.name] ?? 1;
 
-  test(
-    `of ${count} owners, each finds and wakes its own sessions only (SEED=${SEED})`,
-    { timeout: TIMEOUT },
-    async () => {
-      const store = await openStore(tested.name, await newLocation(temporaryFolder()));
-      const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
-      const runtime = new SessionRuntime({ store, agents });
-      const random = randomFrom(SEED);
-      const owners = ownersOf(count, random);
-      const own = new Map(owners.map((owner) => [owner, [] as string[]]));
-      const all = owners.flatMap((owner) => Array.from({ length: SESSIONS_EACH }, () => owner));
-      await forEachOf(all, CONCURRENCY, async (owner) => {
-        const { sessionId } = await runtime.for(owner).create({ definition: { name: 'helper' } });
-        own.get(owner)?.push(sessionId);
-      });
+  test(`of ${count} owners, each finds and wakes its own sessions only (SEED=${SEED})`, async () => {
+    const store = await openStore(tested.name, await newLocation(temporaryFolder()));
+    const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
+    const runtime = new SessionRuntime({ store, agents });
+    const random = randomFrom(SEED);
+    const owners = ownersOf(count, random);
+    const own = new Map(owners.map((owner) => [owner, [] as string[]]));
+    const all = owners.flatMap((owner) => Array.from({ length: SESSIONS_EACH }, () => owner));
+    await forEachOf(all, CONCURRENCY, async (owner) => {
+      const { sessionId } = await runtime.for(owner).create({ definition: { name: 'helper' } });
+      own.get(owner)?.push(sessionId);
+    });
 
-      await forEachOf(owners, CONCURRENCY, async (owner) => {
-        const expected = own.get(owner)?.toSorted();
-        expect(await idsOf(runtime.for(owner), random(2) === 0 ? 'createdAt' : 'lastActiveAt')).toEqual(
-          expected,
-        );
-      });
-      const others = Array.from({ length: Math.min(count, 100) }, () => [
-        owners[random(count)] ?? '',
-        owners[random(count)] ?? '',
+    await forEachOf(owners, CONCURRENCY, async (owner) => {
+      const expected = own.get(owner)?.toSorted();
+      expect(await idsOf(runtime.for(owner), random(2) === 0 ? 'createdAt' : 'lastActiveAt')).toEqual(
+        expected,
+      );
+    });
+    const others = Array.from({ length: Math.min(count, 100) }, () => [
+      owners[random(count)] ?? '',
+      owners[random(count)] ?? '',
+    ]);
+    for (const [owner = '', other = ''] of others) {
+      const [sessionId = ''] = own.get(other) ?? [];
+      if (owner === other) continue;
+      const claimed = await store.claim(sessionId, { workerId: `for ${owner}`, leaseSeconds: 60 });
+      const before = await store.inspect(sessionId);
+      const target = { ...claimed, sessionId };
+      expect(await answersTo(runtime.for(owner), owner, target)).toEqual(AS_IF_MISSING);
+      expect([await store.load(sessionId), await store.inspect(sessionId)]).toEqual([
+        claimed.session,
+        before,
       ]);
-      for (const [owner = '', other = ''] of others) {
-        const [sessionId = ''] = own.get(other) ?? [];
-        if (owner === other) continue;
-        const claimed = await store.claim(sessionId, { workerId: `for ${owner}`, leaseSeconds: 60 });
-        const before = await store.inspect(sessionId);
-        const target = { ...claimed, sessionId };
-        expect(await answersTo(runtime.for(owner), owner, target)).toEqual(AS_IF_MISSING);
-        expect([await store.load(sessionId), await store.inspect(sessionId)]).toEqual([
-          claimed.session,
-          before,
-        ]);
-        expect(await store.release(claimed.claim)).toBe(true);
-      }
-      expect((await store.due()).sessions).toEqual([]);
+      expect(await store.release(claimed.claim)).toBe(true);
+    }
+    expect((await store.due()).sessions).toEqual([]);
 
-      const [woken = ''] = owners;
-      const [first = ''] = own.get(woken) ?? [];
-      await runtime.for(woken).enqueue(first, { type: 'message', content: 'Hello.' });
-      expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual([first]);
-      await store.close();
-    },
-  );
+    const [woken = ''] = owners;
+    const [first = ''] = own.get(woken) ?? [];
+    await runtime.for(woken).enqueue(first, { type: 'message', content: 'Hello.' });
+    expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual([first]);
+    await store.close();
+  });
 });

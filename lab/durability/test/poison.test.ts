@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminal } from '@holdfast/core/engine';
 import { until } from 'test-servers';
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../src/journal.ts';
 import { beginAroundPoison, deathsIn, expectOnlyPoisonFailed, MEETS_POISON } from './poison-sessions.ts';
+import { untilProgress } from './progress.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES, type TestedStore } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -62,7 +62,7 @@ async function workThrough(
   let kills = random(3);
   while (await hasWork()) {
     while (alive.size < WORKERS) start();
-    await pause(50);
+    await untilProgress(world, 1 + random(10));
     const [worker] = alive;
     if (kills === 0 || random(10) > 0) continue;
     kills--;

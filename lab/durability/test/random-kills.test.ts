@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { textOf } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { KINDS, type Plan } from '../src/agent.ts';
@@ -7,6 +6,7 @@ import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { changed, isIdle, repeated } from './endings.ts';
 import { newQueue, startQueueServer } from './engine/queue-server.ts';
 import { thawLater } from './freezes.ts';
+import { untilProgress } from './progress.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -115,7 +115,7 @@ async function disturb(
   const workers = Array.from({ length: WORKERS }, begin);
   const unsaid = [...notes];
   while (counts.frozen === 0 || unsaid.length > 0 || !(await isIdle(world))) {
-    await pause(40 + random(160));
+    await untilProgress(world, 1 + random(10));
     if (world.hasQueue) await world.people.attend();
     const most = counts.frozen === 0 ? 1 : 8;
     for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(most))) {

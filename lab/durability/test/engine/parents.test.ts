@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ParentPlan } from '../../src/engine/parent.ts';
+import { untilProgress } from '../progress.ts';
 import { randomFrom } from '../random.ts';
 import type { World } from '../world.ts';
 import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
@@ -29,7 +29,7 @@ async function killAtRandom(world: World, random: (below: number) => number) {
   const workers = [];
   for (let count = 0; count < WORKERS; count++) workers.push(await startWorker(world));
   for (let kills = 0; kills < KILLS; kills++) {
-    await pause(100 + random(400));
+    await untilProgress(world, 1 + random(20));
     await world.people.attend();
     const index = random(WORKERS);
     workers[index]?.kill();
