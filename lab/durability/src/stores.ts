@@ -15,7 +15,7 @@ const STORES: Readonly<Record<string, OpenStore>> = {
   dynamodb: async (...where) => (await import('./dynamodb.ts')).openDynamoDb(...where),
 };
 
-/** Opens the store with a name. @throws Error when there is none. */
+/** Opens the store with a name. @throws Error for an unknown name. */
 export async function openStore(name: string, ...where: Parameters<OpenStore>): Promise<Store> {
   const open = STORES[name];
   if (open === undefined) throw new Error(`There is no store "${name}".`);

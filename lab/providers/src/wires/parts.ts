@@ -18,7 +18,7 @@ export function textOfParts(answer: Answer, type: 'text' | 'reasoning'): string 
     .join('');
 }
 
-/** What a protocol writes for each type of part. It skips the types that it lacks. */
+/** The functions of a protocol that write the parts of each type. A type that the protocol lacks has none. */
 export type PartWriters<Written> = {
   readonly [Type in AnswerPart['type']]?: (part: PartOf<Type>, index: number) => readonly Written[];
 };

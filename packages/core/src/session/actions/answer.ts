@@ -49,8 +49,7 @@ export function requireOneResult<T extends GivenAnswer>(given: T): T {
  * @throws TypeError `ARGUMENT_INVALID` for a value that is not an AgentState.
  */
 export function pendingQuestions(state: AgentState): readonly ToolExecution[] {
-  requireState(state, 'pendingQuestions');
-  return waitingCalls(state, ({ isAwaitingAnswer }) => isAwaitingAnswer);
+  return waitingCalls(state, 'pendingQuestions', ({ isAwaitingAnswer }) => isAwaitingAnswer);
 }
 
 /**

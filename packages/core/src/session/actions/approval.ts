@@ -6,7 +6,6 @@ import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { checkedEdit } from '../../loop/tools/tool-arguments.ts';
 import { withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { requireState } from '../../state/require-state.ts';
 import { needsProviderApproval } from '../../state/messages/call-marks.ts';
 import type { Approval, ApprovalDecision } from '../../state/tools/approval.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
@@ -55,8 +54,7 @@ export const DECISION_CHECKS: OptionChecks<Decision> = {
  * @throws TypeError `ARGUMENT_INVALID` for a value that is not an AgentState.
  */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
-  requireState(state, 'pendingApprovals');
-  return waitingCalls(state, ({ isAwaitingApproval }) => isAwaitingApproval);
+  return waitingCalls(state, 'pendingApprovals', ({ isAwaitingApproval }) => isAwaitingApproval);
 }
 
 /**

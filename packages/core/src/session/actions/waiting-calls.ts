@@ -5,19 +5,25 @@ import { toolNotFound } from '../../loop/tools/call-outcome.ts';
 import type { Tool } from '../../loop/tools/tool-types.ts';
 import { subagentState, withSubagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
+import { requireState } from '../../state/require-state.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { Waiting } from '../../state/values/waiting.ts';
 
-/** Returns the tool executions of the open step that are pending, those of subagents included. */
+/**
+ * Returns the tool executions of the open step that are pending, those of subagents included.
+ * @param caller the function that an error about `state` names
+ */
 export function waitingCalls(
   state: AgentState,
+  caller: string,
   isPending: (execution: ToolExecution) => boolean,
 ): readonly ToolExecution[] {
+  requireState(state, caller);
   const executions = state.currentStep?.toolExecutions ?? [];
   return executions.flatMap((execution) => {
     if (isPending(execution)) return [execution];
     if (execution.isAwaitingAnswer || execution.waitingInside.length === 0) return [];
-    return waitingCalls(subagentState(execution), isPending);
+    return waitingCalls(subagentState(execution), caller, isPending);
   });
 }
 
