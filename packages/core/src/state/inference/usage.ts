@@ -34,7 +34,7 @@ export interface UsageFields {
 export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
 
 /** The usage of one call, or the sum of many. */
-export class Usage implements Required<UsageFields> {
+export class Usage implements Readonly<Record<keyof UsageFields, number | undefined>> {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly cacheReadTokens: number | undefined;
