@@ -23,6 +23,13 @@ describe('the rules', () => {
     expect(rules.filter(({ certainty }) => certainty === 'assumed')).toEqual(assumedRules());
   });
 
+  it('have two sources at least when several reports stand behind them', () => {
+    const few = rules.filter(
+      ({ certainty, sources }) => certainty === 'several reports' && sources.length < 2,
+    );
+    expect(few.map(({ id }) => id)).toEqual([]);
+  });
+
   it('name dialects that a profile has', () => {
     const known = new Set(strictServers().flatMap(({ dialects }) => dialects));
     expect(rules.flatMap((rule) => rule.for).filter((dialect) => !known.has(dialect))).toEqual([]);

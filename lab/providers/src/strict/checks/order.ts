@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Turn } from '../view.ts';
+import { ofType, type Turn } from '../view.ts';
 import { check, type Violation } from './check.ts';
 
 function violationAt({ path, role }: Turn, before = ''): Violation {
@@ -30,11 +30,17 @@ export const follows = check(
       .map((turn) => violationAt(turn, turns[turns.indexOf(turn) - 1]?.role)),
 );
 
-/** No two messages of one of these roles follow each other. Results count as messages of the user where `tool` says so. */
+/** No two messages of one of these roles follow each other. `ignored` roles, and with `skipCalls` messages with calls, do not count. */
 export const alternates = check(
-  z.strictObject({ roles: z.array(z.string()), ignored: z.array(z.string()).optional() }),
-  ({ turns }, { roles, ignored = [] }) => {
-    const counted = turns.filter(({ role }) => !ignored.includes(role));
+  z.strictObject({
+    roles: z.array(z.string()),
+    ignored: z.array(z.string()).optional(),
+    skipCalls: z.boolean().optional(),
+  }),
+  ({ turns }, { roles, ignored = [], skipCalls = false }) => {
+    const counted = turns.filter(
+      (turn) => !ignored.includes(turn.role) && !(skipCalls && ofType(turn, 'call').length > 0),
+    );
     return counted
       .filter((turn, index) => roles.includes(turn.role) && counted[index - 1]?.role === turn.role)
       .map((turn) => violationAt(turn, turn.role));

@@ -61,10 +61,7 @@ function blockParts(raw: Members, path: Path): readonly Part[] {
     case 'tool_use':
       return [partOf('call', path, raw, { id: 'id', name: 'name', input: 'input' })];
     case 'tool_result':
-      return [
-        partOf('result', path, raw, { id: 'tool_use_id', value: 'content' }),
-        ...insideResult(raw, path),
-      ];
+      return [partOf('result', path, raw, resultNames(raw)), ...insideResult(raw, path)];
     case 'thinking':
       return [
         partOf('reasoning', path, raw, { text: 'thinking', signature: 'signature', mark: 'cache_control' }),
@@ -85,6 +82,11 @@ function blockParts(raw: Members, path: Path): readonly Part[] {
         }),
       ];
   }
+}
+
+/** `error`: the content of a result that reports an error. */
+function resultNames({ is_error: isError }: Members): Readonly<Record<string, string>> {
+  return { id: 'tool_use_id', value: 'content', ...(isError === true && { error: 'content' }) };
 }
 
 function insideResult(raw: Members, path: Path): readonly Part[] {

@@ -33,6 +33,10 @@ const INSERTED: Readonly<Record<string, (whole: Whole, value: unknown) => Return
   'message.content': (whole, value) => setAt(whole.body, [...userPath(whole), 'content'], value),
   'server-call.id': (whole, id) =>
     added(whole, { type: 'server_tool_use', id, name: 'web_search', input: {} }),
+  'result.error': (whole, content) => {
+    const { path, raw } = firstPart(whole, 'result');
+    return setAt(whole.body, path, { ...raw, is_error: true, content });
+  },
   'other.tool_name': (whole, tool_name) => added(whole, { type: 'tool_reference', tool_name }),
   'other.json': (whole, json) =>
     insertAt(whole.body, [...firstPart(whole, 'result').path, 'toolResult', 'content', 0], { json }),
