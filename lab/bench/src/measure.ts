@@ -1,4 +1,4 @@
-/** Something to time: called many times, and once more for each round. */
+/** A function to time. */
 export interface Subject {
   readonly name: string;
   run(): unknown;
@@ -6,7 +6,7 @@ export interface Subject {
   readonly calls: number;
 }
 
-/** Milliseconds of one call: the best and the middle of all rounds. */
+/** Milliseconds of one call: the best and the median of all rounds. */
 export interface Timing {
   readonly best: number;
   readonly median: number;
@@ -34,14 +34,14 @@ function timing(times: readonly number[]): Timing {
   return { best: Math.min(...times), median: median(times) };
 }
 
-/** The one in the middle, or halfway between the two; NaN of nothing. */
+/** The median; NaN of an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   const half = sorted.length / 2;
   return ((sorted[Math.ceil(half) - 1] ?? NaN) + (sorted[Math.floor(half)] ?? NaN)) / 2;
 }
 
-/** The value below which a tenth of them are: it stays steady while others use the machine. NaN of nothing. */
+/** The first decile, which stays steady while other processes use the machine; NaN of an empty list. */
 export function bestTenth(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 10)] ?? NaN;

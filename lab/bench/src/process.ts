@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 const TIMEOUT = 600_000;
 const FLAGS = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
 
-/** Nothing of this process's settings but where programs are, and no framework reports what it does. */
+/** The environment of measured processes: the paths of programs, and the telemetry of all frameworks off. */
 const ENVIRONMENT = {
   PATH: process.env['PATH'],
   REDIS_SERVER: process.env['REDIS_SERVER'],
@@ -49,7 +49,7 @@ function reasonIn(written: string): string {
   return /^\w*Error\b.*$/m.exec(written)?.[0] ?? written.slice(-400);
 }
 
-/** The same, but tells what is measured, and notes a failure: the answer is then `undefined`. */
+/** Prints what is measured, and runs it as `inFreshProcess` does. Notes a failure, and then returns `undefined`. */
 export async function measured<Answer>(
   what: string,
   worker: URL,
@@ -71,7 +71,7 @@ export function machine(): string {
   return `Node ${process.version}, ${availableParallelism()} CPUs, load ${load}`;
 }
 
-/** Milliseconds of CPU that all threads of this process have used since. */
+/** Milliseconds of CPU that all threads of this process have used since a reading. */
 export function cpuSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

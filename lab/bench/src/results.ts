@@ -1,14 +1,14 @@
 import { median } from './measure.ts';
 import { inUnit } from './report.ts';
 
-/** Numbers by what they say. */
+/** Numbers by metric. */
 export type Metrics<Metric extends string> = Partial<Record<Metric, number>>;
 
 /** The measured values, by round. */
 export class Results<Peer extends string, Metric extends string> {
   private readonly rounds: Map<Peer, Metrics<Metric>>[] = [];
 
-  /** Adds what a peer needed in a round, counted from 0. */
+  /** Adds the numbers of a peer in a round, counted from 0. */
   add(round: number, peer: Peer, metrics: Metrics<Metric>): void {
     const byPeer = (this.rounds[round] ??= new Map());
     byPeer.set(peer, { ...byPeer.get(peer), ...metrics });
@@ -19,7 +19,7 @@ export class Results<Peer extends string, Metric extends string> {
     return defined(this.rounds.map((byPeer) => byPeer.get(peer)?.[metric]));
   }
 
-  /** A peer beside another, in every round that measured both. */
+  /** The ratio of a peer to another, in every round that measured both. */
   ratios(peer: Peer, other: Peer, metric: Metric): readonly number[] {
     const ratios = this.rounds.map((byPeer) => {
       const [own, base] = [byPeer.get(peer)?.[metric], byPeer.get(other)?.[metric]];
@@ -28,7 +28,7 @@ export class Results<Peer extends string, Metric extends string> {
     return defined(ratios);
   }
 
-  /** One number of a peer beside another of its own, in every round that measured both. */
+  /** The ratio of two numbers of a peer, in every round that measured both. */
   growths(peer: Peer, from: Metric, to: Metric): readonly number[] {
     const growths = this.rounds.map((byPeer) => {
       const metrics = byPeer.get(peer);
@@ -43,7 +43,7 @@ export class Results<Peer extends string, Metric extends string> {
     return this.growths(peer, from, to).map((growth) => Math.log(growth) / Math.log(times));
   }
 
-  /** For a table: the middle of the rounds, and in brackets the middle of their ratios to another peer. */
+  /** The cell of a table: the median of the rounds, and in brackets the median of their ratios to another peer. */
   cell(peer: Peer, base: Peer, metric: Metric, scale = 1): string {
     const value = inUnit(median(this.values(peer, metric)) * scale);
     const ratio = inUnit(median(this.ratios(peer, base, metric)));

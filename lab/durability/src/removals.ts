@@ -62,7 +62,7 @@ export function loopWithout(
   };
 }
 
-/** A state that does not know what an earlier process found out about the provider. */
+/** The state without the wait or the fallback that an earlier process saved. */
 function stateWithout(protection: Protection | undefined, state: AgentState): AgentState {
   const { execution, currentStep } = state;
   const at = Date.now();

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore, type SqliteDatabase } from '@holdfast/store-sqlite';
 
-/** As long as a frozen process may hold the file. */
+/** The longest time for which a frozen process may lock the file. */
 const BUSY_MS = 30_000;
 
 /** A store in the file at a path. `midWrite` is called when a transaction is about to be committed. */

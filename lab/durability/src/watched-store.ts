@@ -12,7 +12,7 @@ export function overriding(store: Store, own: Partial<Store>): Store {
 /** The faults of the session whose save is under way: other writes are not meant to be interrupted. */
 const saving = new AsyncLocalStorage<Faults>();
 
-/** To be called by a store that is in the middle of a write. */
+/** Stores call it in the middle of a write. */
 export function midWrite(): void {
   saving.getStore()?.reachNow('mid-save');
 }
@@ -24,7 +24,7 @@ interface Watch {
   readonly epochs: Map<string, number>;
 }
 
-/** A store that notes claims and saves down, and at which faults occur. */
+/** A store that records claims and saves in the journal, and triggers faults. */
 export function watched(store: Store, { journal, faultsOf, epochs }: Watch): Store {
   return overriding(store, {
     async claim(sessionId, options) {

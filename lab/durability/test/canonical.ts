@@ -13,13 +13,13 @@ const TIMES = new Set([
 const OF_ATTEMPTS = new Set(['attempt']);
 /** The traces of an outage: a process that dies before its save has no trace of the call that was refused. */
 const OF_OUTAGE = new Set(['version', 'inferenceFailures', 'fallback', 'request', 'modelId', 'cost']);
-/** What a call in doubt has another of, where a person or nobody knows: its end, and what the model reads of it. */
+/** The members that may differ in a call in doubt: its outcome, and its result for the model. */
 const OF_DOUBT = new Set(['outcome', 'approval', 'output']);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * A session without what another run of the same work has otherwise: times, attempts and what became of calls in doubt
- * are left out, ids are numbered in the order of their appearance.
+ * A session in a form that is equal for each run of the same work: without times, attempts and the outcomes of calls in
+ * doubt. Ids are numbered in the order of their appearance.
  */
 export function canonical({ sessionId, state, status }: AgentSession, inDoubt: ReadonlySet<string>): unknown {
   const ids = new Map<string, string>();
@@ -46,7 +46,7 @@ export function canonical({ sessionId, state, status }: AgentSession, inDoubt: R
   return walk({ status, state: JSON.parse(JSON.stringify(state)) });
 }
 
-/** Is it a call among these, or its result? */
+/** True for one of these calls, or for its result. */
 function isOf(value: object, calls: ReadonlySet<string>): boolean {
   const { toolCallId, call } = value as {
     readonly toolCallId?: string;

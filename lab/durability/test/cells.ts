@@ -11,15 +11,15 @@ const MODES = { sequential: { steps: 2, calls: 1 }, parallel: { steps: 1, calls:
 
 type Mode = keyof typeof MODES;
 
-/** What is tried of all that can be. */
+/** The part of the crash matrix that is tried. */
 export interface Scope {
   readonly modes: readonly Mode[];
   readonly places: readonly Place[];
-  /** How many of the times that a process comes by a place are tried: the first, the last, and those between. */
+  /** The most visits of a place that are tried: the first, the last, and visits evenly between them. */
   readonly times: number;
-  /** The kinds of tools with which processes die at the places where no tool is at work. */
+  /** The kinds of tools in sessions whose process dies where no tool runs. */
   readonly kindsBetweenTools: readonly Kind[];
-  /** With an outage of the provider. */
+  /** The part of the matrix with an outage of the provider. */
   readonly outages: {
     readonly kinds: readonly Kind[];
     readonly places: readonly Place[];
@@ -56,7 +56,7 @@ const NEARLY_ALL: Scope = {
   outages: { kinds: ['once'], places: [...RETRY_PLACES, 'mid-save'] },
 };
 
-/** Where stores differ. */
+/** The part in which stores differ. */
 const MAIN: Scope = {
   modes: ['parallel'],
   places: ['before-effect', 'after-effect', 'mid-save'],
@@ -65,7 +65,7 @@ const MAIN: Scope = {
   outages: { kinds: ['once'], places: ['after-retry'] },
 };
 
-/** With more effort all is tried of each store, otherwise nearly all of one. */
+/** A higher effort tries all parts on each store. Otherwise the first store has nearly all of them, and others the main ones. */
 export function scopeOf(effort: number, isFirst: boolean): Scope {
   if (effort > 1) return ALL;
   return isFirst ? NEARLY_ALL : MAIN;
@@ -78,14 +78,14 @@ export interface Combination {
   readonly outage?: Outage | undefined;
 }
 
-/** How a session ends, what came of each turn, and at which places a process comes by, when nothing happens. */
+/** A session without a fault: its end, the outcomes of its turns, and the visits of each place. */
 export interface Baseline extends Combination {
   readonly session: AgentSession;
   readonly outcomes: readonly string[];
   readonly counts: Partial<Record<Place, number>>;
 }
 
-/** A session to which something happens. */
+/** A session with a fault. */
 export interface Cell extends Combination {
   readonly baseline: Baseline;
   readonly plan: Plan;
@@ -96,7 +96,7 @@ export interface Cell extends Combination {
 /** The state of a cell after its process died. */
 export interface Death {
   readonly cell: Cell;
-  /** False when the session did not come by the place as often as its baseline, and has finished. */
+  /** False when the session finished before it visited the place as often as its baseline. */
   readonly isKilled: boolean;
   readonly atDeath: AgentSession;
   readonly before: readonly Entry[];
@@ -127,7 +127,7 @@ function nameOf({ kind, mode, outage }: Combination): string {
   return [kind, mode, ...(outage ? [outage] : [])].join('-');
 }
 
-/** Has a process do the work of all combinations, with nothing in its way. */
+/** Lets a process do the work of all combinations without a fault. */
 export async function baselinesOf(world: World, all: readonly Combination[]): Promise<readonly Baseline[]> {
   const scenes = all.map((combination) => ({ sessionId: nameOf(combination) }));
   for (const [index, { sessionId }] of scenes.entries()) {
@@ -184,7 +184,7 @@ function spread(count: number, times: number): readonly number[] {
   return Array.from({ length: tried }, (_, index) => 1 + Math.round(index * step));
 }
 
-/** A cell for each time that a process comes by one of these places, and that is tried. */
+/** A cell for each visit of these places that is tried. */
 export function cellsOf(
   baseline: Baseline,
   places: readonly Place[],
@@ -200,7 +200,7 @@ export function cellsOf(
   );
 }
 
-/** What became of sessions, by place and combination. */
+/** The treatments of sessions, by place and combination. */
 export function table(judged: readonly (readonly [Cell, Treatment])[]): string {
   const columns = [...new Set(judged.map(([cell]) => columnOf(cell)))];
   const rows = PLACES.flatMap((place) => {

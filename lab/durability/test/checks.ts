@@ -2,15 +2,15 @@ import { Usage, type AgentSession, type Message } from '@holdfast/core';
 import type { Entry } from '../src/journal.ts';
 import { FALLBACK_MODEL, OWN_MODEL, PRICES } from '../src/provider.ts';
 
-/** What must hold of every session, whatever becomes of the processes that work on it. By name: what is wrong. */
+/** The checks of the work on a session, by name. Each returns the problems that it finds. */
 const CHECKS = {
   'a call that has ended is not repeated': endedCallsRepeated,
   'a tool that may run once runs once': runMoreThanOnce,
   'a tool that can be asked runs once, unless it is in flight': doneTwice,
   'a call has one idempotency key': keysChanged,
   'one process works under a claim': sharedClaims,
-  'who has lost the claim starts no tool': startedWithoutClaim,
-  'who has lost the claim saves nothing': savedWithoutClaim,
+  'a process without the claim starts no tool': startedWithoutClaim,
+  'a process without the claim saves nothing': savedWithoutClaim,
   'a refused call is one failed call of the state': failuresMiscounted,
   'an execution that waits for a retry calls no model': calledWhileWaiting,
   'a fallback is called while it is in use, and then the own model': wrongModelsCalled,
@@ -18,7 +18,7 @@ const CHECKS = {
 
 export type CheckName = keyof typeof CHECKS;
 
-/** What is wrong with the work on sessions, by all checks: `name: what`. */
+/** The problems that all checks find, as `name: session problem`. */
 export function problemsOf(journal: ReadonlyMap<string, readonly Entry[]>): readonly string[] {
   return [...journal].flatMap(([sessionId, entries]) =>
     Object.entries(CHECKS).flatMap(([name, check]) =>
@@ -65,13 +65,10 @@ function sharedClaims(entries: readonly Entry[]): readonly string[] {
   );
 }
 
-/**
- * The time between the look at the claim and the first word of the tool in which a process may be frozen; whoever is
- * frozen just then has a tool in flight.
- */
+/** A process that is frozen longer than this between its check of the claim and the call has a tool in flight. */
 const IN_FLIGHT_MS = 100;
 
-/** Of tools that have effects: of others nobody asks who owns the session. */
+/** Only tools with effects count: the loop checks no claim before others. */
 function startedWithoutClaim(entries: readonly Entry[]): readonly string[] {
   const withEffect = afterAnother(entries).filter(
     ({ type, tool }) => type === 'called' && tool !== 'readOnly',
@@ -81,7 +78,7 @@ function startedWithoutClaim(entries: readonly Entry[]): readonly string[] {
   );
 }
 
-/** By version, not by order: a process may be frozen when it has saved and not yet said so. */
+/** Compares versions, not the order of entries: a process may be frozen between a save and its entry. */
 function savedWithoutClaim(entries: readonly Entry[]): readonly string[] {
   const claims = entries.filter(({ type }) => type === 'claimed');
   return entries.flatMap(({ type, epoch, version = 0 }) => {
@@ -90,7 +87,7 @@ function savedWithoutClaim(entries: readonly Entry[]): readonly string[] {
   });
 }
 
-/** What was done under a claim after there was another. */
+/** The entries of a claim that follow an entry of a later claim. */
 function afterAnother(entries: readonly Entry[]): readonly Entry[] {
   let latest = 0;
   return entries.filter(({ epoch }) => {
@@ -180,7 +177,7 @@ export function priceProblems({ state, sessionId }: AgentSession): readonly stri
   });
 }
 
-/** What a provider would refuse: calls and results that do not belong together. */
+/** Calls without results, and results without calls, which a provider would refuse. */
 export function historyProblems({ state, sessionId }: AgentSession): readonly string[] {
   const problems: string[] = [];
   let open: string[] = [];

@@ -22,7 +22,7 @@ import { EFFORT } from './effort.ts';
 
 const CONCURRENCY = 3;
 const SAVES: ReadonlySet<Place> = new Set(['before-save', 'mid-save', 'after-save']);
-/** So that nobody takes over what is not left, on a slow machine. */
+/** A lease that does not expire on a slow machine. */
 const UNHURRIED = { leaseSeconds: 30 };
 
 describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
@@ -65,13 +65,13 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
       judged.push([cell, verdict.treatment]);
     }
     const killed = deaths.filter(({ isKilled }) => isKilled);
-    console.log(`${name}: ${killed.length} sessions of killed processes, and what became of them`);
+    console.log(`${name}: ${killed.length} sessions of killed processes, and how they continued`);
     console.log(table(judged));
     expect(problems).toEqual([]);
     expect([...scope.places, ...scope.outages.places].filter((place) => !isTried(place, deaths))).toEqual([]);
   });
 
-  /** A process plays the cells, one after the other, each to its place. At the place of the last it dies. */
+  /** A process plays the cells, one after the other, each until its place. After the last cell, the process dies. */
   async function die(group: readonly Cell[]): Promise<readonly Death[]> {
     const { lines, signal, complaints } = await play(group, 'stop');
     const finished = new Set(group.filter(({ plan }) => turnsIn(lines, plan.sessionId).counts));
@@ -125,7 +125,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
   });
 });
 
-/** Did most of those die that were to die there? */
+/** True when most of the cells at a place were killed. */
 function isTried(place: Place, deaths: readonly Death[]): boolean {
   const here = deaths.filter(({ cell }) => cell.place === place);
   return here.filter(({ isKilled }) => isKilled).length > here.length / 2;

@@ -131,7 +131,7 @@ function answering(text: string): AgentLoop {
   return createAgentLoop({ driver: { infer: async () => ({ text }) } });
 }
 
-/** An agent whose provider wants to be paid first. */
+/** An agent whose provider reports an exceeded quota. */
 function unpaid(): AgentLoop {
   const infer = async (): Promise<never> => {
     throw new DriverError('quotaExceeded', 'You exceeded your current quota.');

@@ -35,7 +35,7 @@ export async function changed(world: World, plan: Plan): Promise<readonly string
   return [
     ...historyProblems(session),
     ...priceProblems(session),
-    ...otherwise.map((what) => `${plan.sessionId} ends otherwise: ${what}`),
+    ...otherwise.map((what) => `${plan.sessionId} differs from a run without a fault: ${what}`),
   ];
 }
 

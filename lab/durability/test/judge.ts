@@ -6,28 +6,28 @@ import { canonical, difference } from './canonical.ts';
 import { historyProblems, priceProblems } from './checks.ts';
 
 /**
- * What a later process has done about what it found. `same`: went on. About a call in doubt: `again`, under the same key;
- * `found` its outcome outside; `asked` a person and then called it again; `unknown`: told the model so.
+ * How a later process continued a session. `same`: without a call in doubt. With one: it called the tool `again` under the
+ * same key, `found` the outcome outside, `asked` a person before another call, or recorded the outcome as `unknown`.
  */
 export type Treatment = 'same' | 'again' | 'found' | 'asked' | 'unknown';
 
-/** A session over which a process has died. */
+/** A session whose process has died. */
 export interface Case {
   readonly plan: Plan;
-  /** The session as the store had it then. */
+  /** The stored session at the death. */
   readonly atDeath: AgentSession;
-  /** What was done until then, and from then on. */
+  /** The entries until the death, and those after it. */
   readonly before: readonly Entry[];
   readonly after: readonly Entry[];
   readonly final: AgentSession;
-  /** A session of the same plan that nobody has interrupted. */
+  /** A session of the same plan without a fault. */
   readonly uninterrupted: AgentSession;
 }
 
-/** Of whom a call in doubt ends in another way than of an uninterrupted run. */
+/** The kinds of tools whose calls in doubt end in another way than without a fault. */
 const ENDS_OTHERWISE = new Set<Kind>(['once', 'approval', 'ask']);
 
-/** What was done about a session, and all that is wrong with it. */
+/** Returns how later processes continued a session, and the problems. */
 export function judge(one: Case): { readonly treatment: Treatment; readonly problems: readonly string[] } {
   const { plan, atDeath, before, after, final, uninterrupted } = one;
   const problems = [...historyProblems(final), ...priceProblems(final)];
@@ -42,25 +42,26 @@ export function judge(one: Case): { readonly treatment: Treatment; readonly prob
     const count = after.filter((entry) => entry.type === 'called' && entry.call === call).length;
     if (count !== expected.calls) problems.push(`${call} was called ${count} times, not ${expected.calls}`);
     if (known === undefined && before.some((entry) => entry.call === call))
-      problems.push(`${call} was called before that was kept`);
+      problems.push(`${call} was called before its intent was saved`);
     const outcome = executionOf(final, call)?.outcome?.type;
     if (outcome !== expected.outcome) problems.push(`${call} ended ${outcome}, not ${expected.outcome}`);
   }
   const leftOut = ENDS_OTHERWISE.has(plan.kind) ? inDoubt : new Set<string>();
   const [found, wanted] = [canonical(final, leftOut), canonical(uninterrupted, leftOut)];
-  if (!isDeepStrictEqual(found, wanted)) problems.push(`ends otherwise: ${difference(found, wanted)}`);
+  if (!isDeepStrictEqual(found, wanted))
+    problems.push(`differs from a run without a fault: ${difference(found, wanted)}`);
   const [treatment = 'same'] = [...treatments].filter((each) => each !== 'same');
   return { treatment, problems: problems.map((what) => `${plan.sessionId}: ${what}`) };
 }
 
 interface Expected {
   readonly treatment: Treatment;
-  /** How often the call is made from now on. */
+  /** The number of calls after the death. */
   readonly calls: number;
   readonly outcome: 'succeeded' | 'interrupted';
 }
 
-/** What is declared to become of a call. */
+/** The expected end of a call, by the kind of its tool. */
 function expectedOf(kind: Kind, known: ToolExecution | undefined, isDone: boolean): Expected {
   if (kind === 'answer') return { treatment: 'same', calls: 0, outcome: 'succeeded' }; // the answer comes from outside
   const isInDoubt = known?.isRunning && !known.isAwaitingApproval;

@@ -9,7 +9,7 @@ import { isFrozen, World } from './world.ts';
 import { EFFORT } from './effort.ts';
 
 const RACES = EFFORT > 1 ? 100 : 30;
-/** What the one who comes second may be told. */
+/** The errors that the later process may get. */
 const REFUSALS = ['SESSION_BUSY', 'APPROVAL_DECIDED', 'APPROVAL_NOT_FOUND'];
 
 interface Reply {
@@ -31,7 +31,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
   });
   afterEach(() => world.close());
 
-  /** Two processes that wait for what they are to do. */
+  /** Starts two processes that wait for requests. */
   async function two(): Promise<readonly [WorkerProcess, WorkerProcess]> {
     const pair = [1, 2].map(() => world.start(['act'], { leaseSeconds: 30 })) as [
       WorkerProcess,
@@ -72,7 +72,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
       await ask(pair[0], { sessionId, message });
       await Promise.all(pair.map((worker, index) => ask(worker, { sessionId, message: `note ${index}` })));
     }
-    // One that came when the other had just ended lies in the inbox, and is due.
+    // A message that arrived just after the end of the other run is in the inbox, and the session is due.
     const { code, complaints } = await world.run(['finish'], { leaseSeconds: 30 });
     expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
     for (const sessionId of sessions) {
@@ -90,7 +90,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
   });
 
   test.each(['inference', 'before-effect', 'after-effect', 'before-release'] as const)(
-    'a session that is deleted while somebody works on it (%s) is gone, and the work ends',
+    'a session that is deleted while a worker has it (%s) is gone, and the work ends',
     async (place) => {
       const plan = { sessionId: 'deleted', kind: 'once', steps: 2, calls: 1 } as const;
       await world.begin(plan);

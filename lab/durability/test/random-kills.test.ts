@@ -13,7 +13,7 @@ import type { WorkerProcess } from './worker-process.ts';
 import { World } from './world.ts';
 import { EFFORT, SEED } from './effort.ts';
 
-/** How many sessions there are. */
+/** The number of sessions with an engine in memory. */
 const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
 /** The engines of the workers, and the command of their process. */
 const ENGINES = [
@@ -79,7 +79,7 @@ describe.each(SETUPS)('$name, $engine', ({ name, start, command, engine, session
   });
 });
 
-/** What somebody says to a session while it is worked on, or after. */
+/** A message that a session receives during the work or after it. */
 interface Note {
   readonly sessionId: string;
   readonly text: string;
@@ -97,8 +97,8 @@ interface Disturbance {
 }
 
 /**
- * Kills and freezes workers, and leaves notes, until nothing is left to do, and at least once each: it begins with a kill
- * and a freeze, and until then says little. How often.
+ * Kills and freezes workers, and sends notes, until all sessions have ended. It sends few notes before the first kill and
+ * the first freeze, so that the work lasts until then. Returns the number of kills and freezes.
  */
 async function disturb(
   world: World,
@@ -119,12 +119,12 @@ async function disturb(
     if (world.hasQueue) await world.people.attend();
     const most = counts.frozen === 0 ? 1 : 8;
     for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(most))) {
-      // Said twice, as by somebody who has heard no answer.
+      // A client that receives no reply sends its message again.
       for (let time = 1; time <= 2; time++) await world.tell(sessionId, text, text);
     }
     const index = random(WORKERS);
     const worker = workers[index] as WorkerProcess;
-    // Processes that die before they begin get nowhere, and so do those that are always killed.
+    // Processes that are killed too early or too often complete no work.
     if (!worker.hasSpoken || counts.killed + counts.frozen >= MOST_DISTURBANCES) continue;
     if (counts.killed === 0 || (counts.frozen > 0 && random(3) > 0)) {
       counts.killed++;
@@ -143,7 +143,7 @@ async function disturb(
   return counts;
 }
 
-/** Which notes are not in their session just once, or are not answered. */
+/** The notes that their session does not have exactly once, or has not answered. */
 async function notesMissing(world: World, notes: readonly Note[]): Promise<readonly string[]> {
   const session = await world.load(notes[0]?.sessionId ?? '');
   const { messages, finalResponse = '', status } = session.state;

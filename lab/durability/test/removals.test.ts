@@ -14,23 +14,23 @@ import { EFFORT } from './effort.ts';
 
 const PLAN: Plan = { sessionId: 'one', kind: 'once', steps: 2, calls: 1 };
 const LOST_REPLY = 'a lost reply to a save changes nothing';
-const STARTED = 'who has lost the claim starts no tool';
+const STARTED = 'a process without the claim starts no tool';
 const LONG = { leaseSeconds: 30 };
 /** The protections in which stores have a part. */
 const OF_STORES: readonly Protection[] = ['claim', 'fence', 'operation-id'];
 const DRIVE = ['drive', PLAN.sessionId];
-/** The save that keeps what is about to be done, before the first call. */
+/** The number of the save that stores the intent of the first call. */
 const INTENT = 2;
 
 const OUTAGE_OF: Partial<Record<Protection, Outage>> = { wait: 'quotaExceeded', fallback: 'overloaded' };
 
-/** Something that happens to processes, without a protection if one is named. What is wrong at the end. */
+/** Lets faults happen to processes, which may lack a protection. Returns the problems beside those of the checks. */
 type Scenario = (world: World, without: Protection | undefined) => Promise<readonly string[]>;
 
-/** What each protection is for: what turns red without it. */
+/** Each protection, the check that fails without it, and the scenario that shows it. */
 const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Scenario])[] = [
   ['claim', 'one process works under a claim', meet],
-  ['fence', 'who has lost the claim saves nothing', wakeInTheModelCall],
+  ['fence', 'a process without the claim saves nothing', wakeInTheModelCall],
   ['intent', 'a tool that may run once runs once', dieAt('after-effect', 1)],
   ['claim-check', STARTED, wakeBeforeTheTool],
   ['operation-id', LOST_REPLY, loseAReply],
@@ -59,11 +59,11 @@ describe.each(TESTED_STORES)('$name', (tested) => {
   });
 });
 
-/** While one process has the session, and stands still, another one comes. */
+/** A second process comes while the first one is frozen with the claim. */
 async function meet(world: World, without: Protection | undefined): Promise<readonly string[]> {
   const fault = faultText({ place: 'inference', nth: 1, act: 'freeze' });
   const first = world.start(DRIVE, { fault, without, ...LONG });
-  await until('the first stands still', () => isFrozen(first));
+  await until('the first is frozen', () => isFrozen(first));
   const second = world.start(DRIVE, { without, ...LONG });
   await second.line();
   first.kill('SIGCONT');
@@ -71,7 +71,7 @@ async function meet(world: World, without: Protection | undefined): Promise<read
   return [];
 }
 
-/** A process is frozen in the model call; its successor is in it when it wakes. */
+/** A process is frozen in the call of the model, and wakes when its successor is in the same call. */
 async function wakeInTheModelCall(world: World, without: Protection | undefined): Promise<readonly string[]> {
   const fault = faultText({ place: 'inference', nth: 1, act: 'freeze' });
   const first = world.start(DRIVE, { fault, without });
@@ -95,8 +95,8 @@ function dieAt(place: Place, nth: number): Scenario {
 }
 
 /**
- * A process is frozen when all is ready for the call, and wakes when its successor has finished. It has not looked at its
- * claim yet, so that it has no tool in flight that could excuse a call.
+ * A process is frozen before the call of the tool, and wakes when its successor has finished. It has not checked its claim
+ * yet, so it has no tool in flight.
  */
 async function wakeBeforeTheTool(world: World, without: Protection | undefined): Promise<readonly string[]> {
   const fault = faultText({ place: 'after-save', nth: INTENT, act: 'freeze' });
@@ -106,10 +106,10 @@ async function wakeBeforeTheTool(world: World, without: Protection | undefined):
   first.kill('SIGCONT');
   await first.ended;
   const called = world.journal.read().filter(({ type, pid }) => type === 'called' && pid === first.pid);
-  return called.map(({ call }) => `${STARTED}: call ${call} by the one that woke`);
+  return called.map(({ call }) => `${STARTED}: call ${call} by the process that woke`);
 }
 
-/** A save was done, and its reply is lost. */
+/** The store does a save, and its reply is lost. */
 async function loseAReply(world: World, without: Protection | undefined): Promise<readonly string[]> {
   await world.run(DRIVE, {
     fault: faultText({ place: 'after-save', nth: INTENT, act: 'lose-reply' }),

@@ -6,10 +6,10 @@ import { DynamoDbServer, RedisServer } from 'test-servers';
 import { afterAll, beforeAll } from 'vitest';
 import { newDynamoDbClient } from '../src/dynamodb.ts';
 
-/** Makes a place for an empty store. The folder is gone when the test is over. */
+/** Returns the location of an empty store. The test removes the folder at its end. */
 export type NewLocation = (folder: string) => Promise<string>;
 
-/** A server that runs. */
+/** A running server. */
 interface Started {
   readonly newLocation: NewLocation;
   readonly stop: () => Promise<void>;
@@ -19,7 +19,7 @@ interface Started {
 export interface TestedStore {
   readonly name: string;
   readonly start: () => Promise<Started>;
-  /** One save may take more requests than the same save at another time. */
+  /** True when the number of requests of a save varies. */
   readonly hasVaryingWrites?: boolean;
 }
 
@@ -30,7 +30,7 @@ export const TESTED_STORES: readonly TestedStore[] = [
   { name: 'dynamodb', start: startDynalite, hasVaryingWrites: true },
 ];
 
-/** Starts the server of a store before the tests of a block, and stops it after them. Returns what makes a place in it. */
+/** Starts the server of a store before the tests of a block, and stops it after them. Returns the function for new locations. */
 export function serverOfBlock({ start }: TestedStore): NewLocation {
   let server: Started | undefined;
   beforeAll(async () => {

@@ -12,7 +12,7 @@ import { answerTo, payer, type Plan } from '../src/agent.ts';
 import { Faults } from '../src/faults.ts';
 import { Journal } from '../src/journal.ts';
 
-/** A session of a plan as it ends when nothing happens to it, made in this process. */
+/** Runs a plan in this process without a fault, and returns the session at its end. */
 export async function uninterrupted(plan: Plan): Promise<AgentSession> {
   const { sessionId } = plan;
   const agent = payer({

@@ -20,14 +20,14 @@ export interface Ended {
 }
 
 const running = new Set<WorkerProcess>();
-/** Those that several tests share. */
+/** The processes that several tests share. */
 const shared = new Set<WorkerProcess>();
 
 afterEach(() => {
   for (const worker of running) if (!shared.has(worker)) worker.kill();
 });
 
-/** A process of the worker program. One that a test leaves is killed. */
+/** A process of the worker program. It is killed after its test. */
 export class WorkerProcess {
   readonly ended: Promise<Ended>;
   private readonly child: ChildProcessWithoutNullStreams;
@@ -40,7 +40,7 @@ export class WorkerProcess {
     const env = { ...process.env, ...environmentOf(settings), ...node };
     this.child = spawn(process.execPath, ['--no-warnings', program, ...args], { env });
     running.add(this);
-    // A process that has died says why in its complaints; that nobody reads what is written to it says nothing more.
+    // A write to a process that has died fails. Its complaints have the reason of the death.
     this.child.stdin.on('error', () => undefined);
     let complaints = '';
     this.child.stderr.on('data', (data) => (complaints += String(data)));
@@ -59,29 +59,29 @@ export class WorkerProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Has it said anything yet that nobody has read? */
+  /** True when the process has printed a line that no test has read. */
   get hasSpoken(): boolean {
     return this.lines.length > 0;
   }
 
-  /** The next line that it says; `undefined` when it ends without one. */
+  /** The next line of its output; `undefined` when it ends without one. */
   async line(): Promise<string | undefined> {
     if (this.lines.length === 0 && running.has(this))
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     return this.lines.shift();
   }
 
-  /** Tells it something. */
+  /** Writes a request to its input. */
   tell(what: unknown): void {
     this.child.stdin.write(`${JSON.stringify(what)}\n`);
   }
 
-  /** Tells it that there is no more to do. */
+  /** Closes its input, so that it ends. */
   leave(): void {
     this.child.stdin.end();
   }
 
-  /** Lets it live on after the test. Its owner kills it. */
+  /** Keeps the process after the test. Its owner kills it. */
   share(): void {
     shared.add(this);
   }

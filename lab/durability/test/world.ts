@@ -16,10 +16,10 @@ import { WorkerProcess, type Ended, type WorkerInit } from './worker-process.ts'
 /** The store, the journal and the queue that all processes of a world share. */
 type WorldInit = Pick<WorkerInit, 'store' | 'location' | 'journal' | 'queue'>;
 
-/** An empty store, a journal, perhaps a queue, and processes that work with both. */
+/** An empty store, a journal, and perhaps a queue, with the processes that use them. */
 export class World {
   readonly store: Store;
-  /** Makes and reads sessions. It has no agent: only processes work. */
+  /** Creates and reads sessions. It has no agent: only processes work. */
   readonly runtime: SessionRuntime;
   readonly journal: Journal;
   /** People who decide in this process, and wake the sessions. */
@@ -51,7 +51,7 @@ export class World {
     return this.engine !== undefined;
   }
 
-  /** A session with work to do that nobody has begun. */
+  /** Creates a session, and sends it its plan. */
   async begin(plan: Plan | ParentPlan): Promise<void> {
     const { sessionId } = plan;
     const name = 'children' in plan ? 'parent' : 'payer';
@@ -71,12 +71,12 @@ export class World {
     await this.engine?.wake(sessionId).catch(ignoreOutage);
   }
 
-  /** A process that does what its arguments say. */
+  /** Starts a process with these arguments. */
   start(args: readonly string[], options: Omit<WorkerInit, keyof WorldInit> = {}): WorkerProcess {
     return new WorkerProcess({ ...options, ...this.init }, ...args);
   }
 
-  /** A process, to its end. */
+  /** Runs a process to its end. */
   run(...parameters: Parameters<World['start']>): Promise<Ended> {
     return this.start(...parameters).ended;
   }
@@ -91,12 +91,12 @@ export class World {
   }
 }
 
-/** Is a process stopped by a signal? */
+/** True when a signal has stopped the process. */
 export function isFrozen({ pid }: WorkerProcess): boolean {
   return /\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Does something with each of a list, a few at a time. */
+/** Calls a function for each item, a few at a time. */
 export async function forEachOf<T>(
   items: readonly T[],
   concurrency: number,

@@ -4,7 +4,7 @@ import { instantModel } from './instant-model.ts';
 import type { EchoArgs, Job } from './job.ts';
 import type { Peer } from './peer.ts';
 
-/** `generateText` and `streamText` of the AI SDK: what all others are measured by. */
+/** `generateText` and `streamText` of the AI SDK: the base of all ratios. */
 export const aiGenerateText: Peer = {
   agent(job) {
     const model = instantModel(job);

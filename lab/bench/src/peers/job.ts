@@ -60,7 +60,7 @@ export class Job {
     this.result = 'r'.repeat(options.resultLength ?? RESULT_LENGTH);
   }
 
-  /** The model's time to think; nothing to wait for when it answers at once. */
+  /** The delay of the model; `undefined` when it answers at once. */
   wait(): Promise<void> | undefined {
     const { delay = 0 } = this.options;
     return delay > 0 ? new Promise((resolve) => void setTimeout(resolve, delay)) : undefined;
@@ -81,7 +81,7 @@ export class Job {
     return { n, ok: true, data: this.result };
   }
 
-  /** @throws Error when the runs did not do all of the work, or said something else. */
+  /** @throws Error when the runs did not do all of the work, or ended with another text. */
   verify(texts: readonly unknown[]): void {
     const { steps, parallel = 1 } = this.options;
     const wrong = texts.findIndex((text) => text !== 'done');

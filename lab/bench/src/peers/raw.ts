@@ -14,7 +14,7 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { n: { type: 'number' }, text: { type: 'string' } } },
 } as const;
 
-/** A loop written by hand that checks, keeps and tells nothing: the floor. */
+/** A loop written by hand, without checks, storage and events: the floor. */
 export const raw: Peer = {
   agent(job) {
     const model = instantModel(job);

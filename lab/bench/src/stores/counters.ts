@@ -11,10 +11,10 @@ export interface Counts {
   readonly scripts: number;
 }
 
-/** Tells what saving cost where the run is kept. */
+/** Counts the costs of saves at the place of a store. */
 export interface Counters {
   read(): Promise<Counts>;
-  /** Bytes that are kept in the end. */
+  /** The stored bytes at the end. */
   stored(): Promise<number>;
   close(): void;
 }

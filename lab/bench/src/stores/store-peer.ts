@@ -14,7 +14,7 @@ export interface RunStep {
   readonly document: object;
 }
 
-/** Where a store keeps the run. */
+/** The places where a store can keep the run. */
 export interface StorePlace {
   /** A database of its own on the one Redis server. */
   readonly url: string;
@@ -24,9 +24,9 @@ export interface StorePlace {
 
 /** A store that keeps one run. An adapter is a function that opens one, in a file of its own. */
 export interface StorePeer {
-  /** Makes what a framework has in memory after a step, and gives the function that saves it: only that is timed. */
+  /** Creates the values of a framework after a step, and returns the function that saves them: only that is timed. */
   prepare(step: RunStep): () => Promise<unknown>;
-  /** How many messages it finds when it loads the run. */
+  /** The number of messages in the run that it loads. */
   messages(): Promise<number>;
   close(): Promise<unknown>;
 }

@@ -53,7 +53,7 @@ export const STORES = {
 
 export type StoreName = keyof typeof STORES;
 
-/** Those that write all of the run at every save. */
+/** The stores that write the whole run at every save. */
 export const WHOLE_STORES = [
   'whole-json',
   'keyv',

@@ -8,7 +8,7 @@ const TEXT_LENGTH = 980;
 
 /** The input of every store: the states of one run after each of its steps. */
 export class StoreRun {
-  /** Where the run begins. */
+  /** The state before the first step. */
   readonly first: AgentState;
   private readonly states: readonly AgentState[];
 
@@ -25,12 +25,12 @@ export class StoreRun {
     return new StoreRun(first, states.slice(0, steps));
   }
 
-  /** How many steps there are. */
+  /** The number of steps. */
   get length(): number {
     return this.states.length;
   }
 
-  /** How many messages there are at its end. */
+  /** The number of messages at the end. */
   get messageCount(): number {
     return this.states.at(-1)?.messages.length ?? 0;
   }

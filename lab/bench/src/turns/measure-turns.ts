@@ -6,11 +6,11 @@ import { shuffler } from '../shuffle.ts';
 import { describeServer, withRedis } from '../stores/redis-server.ts';
 import { TURNS, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
 
-/** How many messages a conversation has when its first turn is timed. */
+/** The messages of a conversation before its first timed turn. */
 export const SIZES = [20, 1_000] as const;
 type Size = (typeof SIZES)[number];
 
-/** A conversation grows with each turn: another takes its place before that shows. */
+/** A conversation grows with each turn. After so many turns, a new one replaces it. */
 const TURNS_EACH = 4;
 
 export interface TurnOptions {
@@ -21,7 +21,7 @@ export interface TurnOptions {
   readonly seed: number;
 }
 
-/** Milliseconds of a turn: the best tenth, and in the middle. */
+/** Milliseconds of a turn: the best tenth, and the median. */
 interface TurnTimes {
   readonly best: number;
   readonly median: number;
@@ -40,12 +40,12 @@ interface Subject {
   readonly times: number[];
 }
 
-/** The key of what one subject needed. */
+/** The key of the times of a subject. */
 export function turnKey(name: TurnName, size: Size): string {
   return `${name} ${size}`;
 }
 
-/** Has all of them take a turn in short and in long conversations, every time in another order. */
+/** Lets all peers take turns in short and in long conversations, in another order each time. */
 export function measureTurns({ names, conversations, seed }: TurnOptions): Promise<TurnCosts> {
   return withRedis(async (server, folder) => {
     const peers = await opened(names, server, folder);

@@ -19,13 +19,13 @@ import type { StorePlace } from '../stores/store-peer.ts';
 
 /** A conversation of so many messages that takes one turn after the other. */
 export interface Conversation {
-  /** Asks, and answers with the text of the model. */
+  /** Sends a question, and returns the text of the model. */
   turn(): Promise<string | undefined>;
-  /** Forgets it. */
+  /** Deletes the conversation. */
   close(): Promise<unknown>;
 }
 
-/** Something that takes turns in conversations. */
+/** A peer that takes turns in conversations. */
 export interface TurnPeer {
   /** A conversation that has so many messages, the last of them from a turn that this process took. */
   begin(messages: number): Promise<Conversation>;
@@ -91,7 +91,7 @@ function loopTurns(loop: AgentLoop): TurnPeer {
   };
 }
 
-/** A turn as an application takes it: claim the session, keep it at each effect, let it go. */
+/** A turn as an application takes it: it claims the session, saves at each effect, and releases the claim. */
 function sessionTurns({ store, close }: OpenStore, loop: AgentLoop): TurnPeer {
   const runtime = new SessionRuntime({ store, agents: { [AGENT]: loop } });
   return {
