@@ -1,4 +1,5 @@
-import type { Answer, AnswerPart, AnswerUsage } from '../wire.ts';
+import type { Break } from '../server.ts';
+import type { Answer, AnswerPart, AnswerUsage, WireFailure } from '../wire.ts';
 import { inputOf } from '../wires/parts.ts';
 import { prefixOf, type Issuer } from './issuer.ts';
 import type { Part, Turn, View } from './view.ts';
@@ -9,6 +10,13 @@ export interface StrictAnswer {
   /** Default: `tool-calls` when the answer has a call, or else `stop`. */
   readonly finish?: Answer['finish'];
   readonly usage?: AnswerUsage;
+  /** How the response breaks. */
+  readonly break?: Break;
+}
+
+/** A failure of a script that has nothing to do with the form of the request, such as `overloaded`. */
+export interface StrictFailure {
+  readonly failure: WireFailure;
 }
 
 const USAGE: AnswerUsage = { input: 10, output: 5 };

@@ -55,17 +55,18 @@ function holds({ when = {} }: Rule, { model, thinking, tools }: View): boolean {
   return when.tools === undefined || when.tools === tools.length > 0;
 }
 
-const finders = new Map<string, Find>();
+const finders = new WeakMap<Rule, Find>();
 
 /** The check of a rule with its parameters, which are parsed once. */
-export function finder({ id, check: { name, ...given } }: Rule): Find {
-  const known = finders.get(id);
+export function finder(rule: Rule): Find {
+  const known = finders.get(rule);
   if (known) return known;
+  const { name, ...given } = rule.check;
   const { parameters, find } = checks[name] as unknown as {
     readonly parameters: z.ZodType<object>;
     readonly find: (parameters: object) => Find;
   };
   const found = find(parameters.parse(given));
-  finders.set(id, found);
+  finders.set(rule, found);
   return found;
 }

@@ -1,5 +1,5 @@
 import { NOTHING_LEFT, ProviderServer, type RecordedRequest, type ScriptedResponse } from '../server.ts';
-import { issuedAnswer, type StrictAnswer } from './answer.ts';
+import { issuedAnswer, type StrictAnswer, type StrictFailure } from './answer.ts';
 import { Issuer } from './issuer.ts';
 import type { StrictProfile } from './profile.ts';
 import { refusalsOf, type Refusal } from './refusal.ts';
@@ -10,10 +10,13 @@ export interface JudgedRequest extends RecordedRequest {
   readonly refusals: readonly Refusal[];
 }
 
-/** The answers of the model, in order, or a function that makes the answer to a request. `index` counts the answers. */
+/** An answer of the model, or a failure of the server. */
+export type StrictStep = StrictAnswer | StrictFailure;
+
+/** The answers, in order, or a function that makes the answer to a request. `index` counts the accepted requests. */
 export type StrictScript =
-  | readonly StrictAnswer[]
-  | ((request: RecordedRequest, index: number) => StrictAnswer | undefined);
+  | readonly StrictStep[]
+  | ((request: RecordedRequest, index: number) => StrictStep | undefined);
 
 /** Which provider a strict server plays, and what its model answers. */
 export interface StrictServerOptions {
@@ -68,15 +71,16 @@ export class StrictServer {
     this.requests.push({ ...request, refusals });
     const [first] = refusals;
     if (first) return { response: wire.refuse(first) };
-    const scripted = this.nextAnswer(request);
+    const scripted = this.nextStep(request);
     if (!scripted) return { response: NOTHING_LEFT };
+    if ('failure' in scripted) return { response: wire.write.refused(scripted.failure) };
     const answer = issuedAnswer(scripted, view, this.issuer);
     this.issuer.remember(wire.itemsOf?.(answer) ?? []);
     const write = wire.isStreamed(request) ? wire.write.streamed : wire.write.whole;
-    return { response: write(answer) };
+    return { response: write(answer), break: scripted.break };
   }
 
-  private nextAnswer(request: RecordedRequest): StrictAnswer | undefined {
+  private nextStep(request: RecordedRequest): StrictStep | undefined {
     const { script } = this.options;
     const index = this.answers;
     this.answers += 1;

@@ -44,7 +44,7 @@ async function withServer(
   }
 }
 
-function outcomeOf(done: Promise<void>): Promise<'completed' | 'failed'> {
+function outcomeOf(done: Promise<unknown>): Promise<'completed' | 'failed'> {
   return done.then(
     () => 'completed',
     () => 'failed',
@@ -146,6 +146,19 @@ describe('a strict server', () => {
       const ended = await outcomeOf(conversation(profile, server.url, 'whole', ['How is it?']));
       expect(ended).toBe('failed');
       expect(brokenRules(server)).toContain(rule);
+    });
+  });
+
+  it('fails, and breaks off, as the script says', async () => {
+    const profile = profileOf('openai (Chat)');
+    const cut = { parts: [text('A long answer.')], break: { type: 'cut', after: 2 } } as const;
+    const script = [{ failure: 'overloaded' }, cut, { parts: [text('Yes.')] }] as const;
+    await withServer(profile, script, async (server) => {
+      const question = { role: 'user' as const, content: 'How is it?' };
+      await expect(turn(profile, server.url, 'whole', [question])).rejects.toMatchObject({ statusCode: 503 });
+      expect(await outcomeOf(turn(profile, server.url, 'streamed', [question]))).toBe('failed');
+      await expect(turn(profile, server.url, 'whole', [question])).resolves.toHaveLength(1);
+      expect(server.refused).toEqual([]);
     });
   });
 
