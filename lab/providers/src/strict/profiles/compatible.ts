@@ -41,6 +41,7 @@ export const compatibleProfiles: readonly StrictProfile[] = [
   server('cerebras', 'zai-glm-4.7', ['cerebras']),
   server('togetherai', 'meta-llama/Llama-4-Maverick', ['strict-chat']),
   server('fireworks', 'accounts/fireworks/models/glm-4p7', ['strict-chat']),
+  server('zai', 'glm-4.7', ['zhipu']),
   server('dashscope', 'qwen3-max', ['dashscope'], true),
   server('minimax', 'MiniMax-M2', ['minimax']),
   server('vllm', 'Qwen/Qwen3-32B', ['vllm']),
