@@ -144,7 +144,7 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
 }
 
 /** Sets a member, also one named `__proto__`, which an assignment would set as the prototype. */
-function setMember(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
+export function setMember(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   } else target[key] = value;

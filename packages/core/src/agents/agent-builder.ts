@@ -46,8 +46,6 @@ const checkSettings = optionsCheck<Partial<AgentSettings>>('withSettings', LOOP_
   ...BUILDER_ADVICE,
 });
 
-type AgentBuilderFields<Context> = Pick<AgentBuilder<Context>, 'options' | 'capabilityFactories'>;
-
 /**
  * Holds the options of `createAgentLoop` as an immutable value, from which any number of loops and agents can be built.
  * Each `with…` method and `use` returns a changed copy, or `this` when nothing changes. `Context` is the type of the run
@@ -67,7 +65,10 @@ export class AgentBuilder<in Context = unknown> {
   /** The factories of the capabilities that definitions name. */
   readonly capabilityFactories: Readonly<Record<string, CapabilityFactory<Context>>>;
 
-  private constructor({ options, capabilityFactories }: AgentBuilderFields<Context>) {
+  private constructor(
+    options: AgentBuilder<Context>['options'],
+    capabilityFactories: AgentBuilder<Context>['capabilityFactories'],
+  ) {
     this.options = options;
     this.capabilityFactories = capabilityFactories;
     Object.freeze(this);
@@ -79,8 +80,7 @@ export class AgentBuilder<in Context = unknown> {
   static of<Context = unknown>(options?: Partial<AgentLoopOptions<Context>>): AgentBuilder<Context>;
   static of(options: Partial<AgentLoopOptions> = {}): AgentBuilder {
     const { tools = [], hooks = [], listeners = [], ...settings } = checkOptions(options);
-    const empty = { options: Object.freeze({}), capabilityFactories: Object.freeze({}) };
-    return new AgentBuilder(empty)
+    return new AgentBuilder(Object.freeze({}), Object.freeze({}))
       .withSettings(settings)
       .withTools(...tools)
       .withHooks(...hooks)
@@ -153,8 +153,7 @@ export class AgentBuilder<in Context = unknown> {
         throw invalidArgument(`There are two capabilities named "${name}".`);
     }
     if (Object.keys(factories).length === 0) return this;
-    const capabilityFactories = Object.freeze({ ...this.capabilityFactories, ...factories });
-    return new AgentBuilder({ options: this.options, capabilityFactories });
+    return new AgentBuilder(this.options, Object.freeze({ ...this.capabilityFactories, ...factories }));
   }
 
   /**
@@ -209,7 +208,7 @@ export class AgentBuilder<in Context = unknown> {
     const names = Object.keys(changes) as (keyof AgentLoopOptions)[];
     if (names.every((name) => changes[name] === this.options[name])) return this;
     const options = compact({ ...this.options, ...changes }) as Partial<AgentLoopOptions<Context>>;
-    return new AgentBuilder({ options, capabilityFactories: this.capabilityFactories });
+    return new AgentBuilder(options, this.capabilityFactories);
   }
 }
 

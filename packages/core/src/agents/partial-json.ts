@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts';
+import { setMember, type JsonValue } from '../json.ts';
 import type { AgentEvent } from '../loop/steps/events.ts';
 
 type Mode =
@@ -66,8 +66,12 @@ export class PartialJson {
     let inner = this.openToken();
     for (const container of this.open.toReversed()) {
       if ('array' in container)
-        inner = frozen(inner === undefined ? [...container.array] : [...container.array, inner]);
-      else inner = frozen(withMember({ ...container.object }, container.key, inner));
+        inner = Object.freeze(inner === undefined ? [...container.array] : [...container.array, inner]);
+      else {
+        const members = { ...container.object };
+        if (inner !== undefined) setMember(members, container.key, inner);
+        inner = Object.freeze(members);
+      }
     }
     return inner === undefined ? this.root : inner;
   }
@@ -140,7 +144,7 @@ export class PartialJson {
     const container = this.open.pop();
     if (container === undefined) return;
     this.openMembers -= container.members;
-    this.end(frozen('array' in container ? container.array : container.object));
+    this.end(Object.freeze('array' in container ? container.array : container.object));
   }
 
   /** Adds a value that has ended to the object or array around it. */
@@ -155,7 +159,7 @@ export class PartialJson {
     container.members++;
     this.openMembers++;
     if ('array' in container) container.array.push(value);
-    else withMember(container.object, container.key, value);
+    else setMember(container.object, container.key, value);
   }
 
   private growToken(char: string): void {
@@ -216,22 +220,6 @@ export class PartialJson {
     const started = this.mode === 'number' ? STARTED_NUMBER.exec(this.token)?.[0] : undefined;
     return started === undefined ? undefined : Number(started);
   }
-}
-
-/** Sets a member as `JSON.parse` does, also one of the name `__proto__`. */
-function withMember(
-  object: Record<string, JsonValue>,
-  key: string,
-  value: JsonValue | undefined,
-): Record<string, JsonValue> {
-  if (value === undefined) return object;
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  return object;
-}
-
-function frozen<T extends object>(value: T): T {
-  return Object.freeze(value);
 }
 
 /** A value of which members, items and the ends of strings may be missing. */

@@ -10,7 +10,7 @@ import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
 import { PRICES, pricing, requirePrice, type ModelIdOf, type ModelPrices } from './model-prices.ts';
 
 /** Guards run before other hooks. */
-export const GUARD_PRIORITY = 1_000;
+const GUARD_PRIORITY = 1_000;
 
 const COUNT = mustBe.wholeNumber(0);
 const AMOUNT = mustBe.number(0);
