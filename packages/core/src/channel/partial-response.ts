@@ -19,7 +19,6 @@ export function expectedResponse({ currentStep }: AgentState): ResponseName | un
   return { stepId: currentStep.id, attempt: retried.length + 1 };
 }
 
-/** True when both names are those of one response. */
 export function isSameResponse(one: ResponseName | undefined, other: ResponseName | undefined): boolean {
   return one !== undefined && one.stepId === other?.stepId && one.attempt === other.attempt;
 }

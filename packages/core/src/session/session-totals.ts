@@ -15,7 +15,6 @@ export interface SessionTotals {
   readonly cost: number;
 }
 
-/** The totals of a session without an execution. */
 export const NO_TOTALS: SessionTotals = Object.freeze({
   executions: 0,
   steps: 0,

@@ -28,7 +28,6 @@ export interface FailedWork {
   readonly delaysSeconds: readonly number[];
 }
 
-/** The failure after one more attempt failed. */
 export function nextFailure(
   before: WorkFailure | undefined,
   { error, delaysSeconds }: FailedWork,

@@ -39,7 +39,6 @@ interface Reservation {
   readonly expiresAt: Instant;
 }
 
-/** The account of one owner. */
 class MemoryAccount {
   windows: CountedWindows | undefined;
   readonly reservations = new Map<string, Reservation>();

@@ -211,7 +211,6 @@ export function stopReasonOf({ content }: EnqueuedItem, executionId: string | un
   return typeof reason === 'string' ? reason : 'An inbox item requested the stop.';
 }
 
-/** The parts of a runtime that the use of an item needs. */
 export interface ItemParts {
   readonly clock: Clock;
   /** Returns the loop of the session's agent, for an answer or an edited call. @throws HoldfastError `AGENT_NOT_FOUND`. */

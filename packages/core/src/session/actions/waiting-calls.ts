@@ -113,7 +113,6 @@ function executionAround(state: AgentState, toolExecutionId: string): ToolExecut
   );
 }
 
-/** Returns the state without the entries of a call. */
 function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
   return state.status === 'suspended'
     ? withoutWaits(state, (entry) => isFor(entry, toolExecutionId), at)

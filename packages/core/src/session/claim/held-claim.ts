@@ -5,7 +5,6 @@ import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { ClaimedSession, InboxPage, ReleaseOptions, SessionClaim } from '../session-claim.ts';
 
-/** The worker of a claim. */
 interface ClaimHolder {
   /** Receives the inbox items that were not read before: each item once, readable or not. */
   onInboxPage(page: InboxPage): void;
@@ -17,7 +16,6 @@ interface ClaimHolder {
   base(): AgentSession;
 }
 
-/** The parts of a runtime that a claim and its heartbeat need. */
 export interface HeldClaimParts {
   readonly store: SessionStore;
   readonly clock: Clock;
@@ -36,7 +34,6 @@ export class HeldClaim {
   private claim: SessionClaim;
   /** When the claim was last requested or renewed, by the clock of this process. */
   private requestedAt: Instant;
-  /** The position of the last item that was read. */
   private lastReadPosition = -1;
   private readonly parts: HeldClaimParts;
   private readonly holder: ClaimHolder;

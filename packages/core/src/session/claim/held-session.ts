@@ -15,7 +15,6 @@ import type { SessionCache } from './session-cache.ts';
 import { SessionWriter, type SaveLease, type WriterParts } from './session-writer.ts';
 import type { SuspectPolicy, WorkSlot, WorkSlots } from './work-slots.ts';
 
-/** The parts of a runtime that its claims need. */
 export interface ClaimParts extends HeldClaimParts, WriterParts {
   readonly channel: SessionChannel | undefined;
   /** The sessions that this process has read or saved last. */

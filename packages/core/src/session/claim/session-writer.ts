@@ -7,7 +7,6 @@ import type { AgentSession } from '../session.ts';
 import type { SaveOptions, SessionStore } from '../session-store.ts';
 import type { ClaimedSession, InboxItemRef } from '../session-claim.ts';
 
-/** The parts of a runtime that a save needs. */
 export interface WriteParts {
   readonly store: SessionStore;
   readonly clock: Clock;

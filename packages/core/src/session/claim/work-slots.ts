@@ -36,7 +36,6 @@ export class WorkSlots {
   private readonly claimedIds = new Set<{ readonly sessionId: string }>();
   private first: FirstSession | undefined;
 
-  /** The sessions that the runtime has claimed. */
   get sessionIds(): readonly string[] {
     return [...this.claimedIds].map(({ sessionId }) => sessionId);
   }

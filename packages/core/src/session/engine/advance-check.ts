@@ -2,7 +2,6 @@ import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { checkSessionId } from '../store/backend/store-arguments.ts';
 import type { AdvanceResult } from './engine.ts';
 
-/** Advice for the constructors of engines. */
 export const ADVICE_OF_ENGINES = {
   concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
   onError: 'pass it to serve, as in engine.serve(advance, { onError })',

@@ -30,7 +30,6 @@ export interface SweepResult {
   readonly unreadable: number;
 }
 
-/** Accepts a store of the sessions of all owners. */
 export const DIRECTORY = mustBe.objectWith('a session store of all owners, with due() and takeDue()', [
   'due',
   'takeDue',

@@ -169,12 +169,8 @@ export class SessionWork {
     const { held, parts } = this;
     const previousState = held.latest.state;
     const isSaved = session === held.latest || parts.savePolicy === 'end';
-    const {
-      status,
-      state: before,
-      budget,
-      pastTotals,
-    } = (this.current = isSaved ? session : await held.save(session));
+    this.current = isSaved ? session : await held.save(session);
+    const { status, state: before, budget, pastTotals } = this.current;
     const { loop, runContext } = await this.prepareAgent(this.current);
     const onEvent = held.listener(joinedListener(parts.onEvent, this.task.onEvent));
     const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };

@@ -305,7 +305,6 @@ function partShape<const R extends Readers>(readers: R): Shape<Shaped<PartReader
 const TEXT = partShape({ text: readString });
 const FILE = partShape({ mediaType: readString, data: readFileData, 'filename?': readString });
 
-/** Reads the model output of a result. */
 export const readToolOutput: Read<ToolOutput> = readVariant('type', {
   text: partShape({ value: readString }),
   json: partShape({ value: readJson }),

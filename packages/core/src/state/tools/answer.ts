@@ -18,7 +18,6 @@ export const readAnswer: Read<Answer> = orderedReader({
   'outcome?': readOutcome,
 });
 
-/** Returns the answer of a call that has its outcome. */
 export function recordedAnswer(answer: Answer | undefined): Answer | undefined {
   if (answer?.outcome === undefined) return answer;
   const { outcome: _, ...recorded } = answer;

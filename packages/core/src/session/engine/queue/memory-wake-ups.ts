@@ -11,7 +11,6 @@ interface Waiting {
   readonly dueAt: Instant;
 }
 
-/** The wake-ups of an engine, in the memory of this process. */
 export class MemoryWakeUps implements WakeUpQueue {
   readonly limitsGroups: boolean;
   private readonly clock: Clock;

@@ -1,14 +1,13 @@
 import { mustBe, optionsCheck } from '../../../arguments.ts';
-import { nextTurn, pause, type Clock } from '../../../clock.ts';
+import { nextTurn, pause, type Clock, type Instant } from '../../../clock.ts';
 import { announceTo } from '../../../loop/steps/events.ts';
 import { RunAbort } from '../../../loop/stopping/abort.ts';
 import { checkResult } from '../advance-check.ts';
-import type { Advance, AdvanceOptions, AdvanceResult, EngineWorker } from '../engine.ts';
+import type { Advance, AdvanceOptions, AdvanceResult, EngineWorker, Schedule } from '../engine.ts';
 import type { EngineMeter } from '../metrics/engine-metrics.ts';
-import { followUpOf } from './follow-up.ts';
 import { LockRenewal } from './lock-renewal.ts';
 import { SuspectTurns } from './suspect-turns.ts';
-import type { LockedSession, WakeUpQueue } from '../wake-up-queue.ts';
+import type { LockedSession, WakeUpQueue, FollowUp, WakeUp } from '../wake-up-queue.ts';
 
 interface WorkerParts<Lock extends LockedSession> {
   readonly queue: WakeUpQueue<Lock>;
@@ -91,7 +90,6 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     await this.atMost(withinSeconds * 1_000, ended);
   }
 
-  /** Waits for a promise, at most for some time. */
   private async atMost(milliseconds: number, ended: Promise<unknown>): Promise<void> {
     const pauseController = new AbortController();
     await Promise.race([ended, pause(this.parts.clock, milliseconds, pauseController.signal)]);
@@ -261,3 +259,29 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
 
 const YIELD: AdvanceResult = { outcome: { type: 'yield' }, wake: [] };
 const LOST_LOCK = 'The worker has lost its lock on the session.';
+
+/** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
+const LOST_PAUSE_MS = 1_000;
+
+/** Returns what the result of an advance requires. After an error, a sweep wakes the session. */
+function followUpOf(lock: LockedSession, result: AdvanceResult | undefined, now: Instant): FollowUp {
+  if (result === undefined) return { wakeUps: [] };
+  const { sessionId, schedule } = lock;
+  const { outcome, wake, next } = result;
+  const own = { sessionId, ...(next ? scheduleOf(next) : schedule) };
+  const at = instantOf(result, now);
+  const wakeUps: WakeUp[] = at === undefined ? [] : [{ ...own, at }];
+  for (const other of wake) wakeUps.push({ ...(other === sessionId ? own : { sessionId: other }), at: now });
+  return outcome.type === 'throttled' ? { wakeUps, pause: outcome } : { wakeUps };
+}
+
+/** Returns the instant of the session's next wake-up. */
+function instantOf({ outcome }: AdvanceResult, now: Instant): Instant | undefined {
+  if (outcome.type === 'yield') return now;
+  if (!('until' in outcome) || outcome.until === undefined) return undefined;
+  return outcome.type === 'lost' ? Math.max(outcome.until, now + LOST_PAUSE_MS) : outcome.until;
+}
+
+function scheduleOf({ lane, priority, group }: Schedule): Omit<WakeUp, 'sessionId' | 'at'> {
+  return { lane, priority, group, isRouted: true };
+}
