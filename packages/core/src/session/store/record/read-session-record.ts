@@ -1,5 +1,6 @@
 import {
   DocumentReader,
+  orderedReader,
   readAmount,
   readBoolean,
   readCount,
@@ -20,10 +21,7 @@ import type { SeenWorker } from '../../session-directory.ts';
 
 /** Reads a record from the JSON that a store saved. @throws StateFormatError for an invalid record. */
 export function readSessionRecord(json: unknown): SessionRecord {
-  return DocumentReader.read(json, (reader, value) => {
-    const record = readRecord(reader, value);
-    return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
-  });
+  return DocumentReader.read(json, readRecord);
 }
 
 /**
@@ -59,7 +57,7 @@ const readInbox: Read<InboxCursor> = (reader, value) => {
   return isValidCursor(inbox) ? inbox : reader.fail('positions in ascending order', value);
 };
 
-const readRecord: Read<SessionRecord> = shapeReader({
+const readRecord: Read<SessionRecord> = orderedReader({
   info: readSessionInfo,
   incarnation: readString,
   writes: readCount,
