@@ -4,10 +4,8 @@ import { AgentState } from './agent-state.ts';
 /** @throws TypeError `ARGUMENT_INVALID` for what is not a state, with advice for a session and for stored JSON. @internal */
 export function requireState(value: unknown, owner: string): void {
   if (value instanceof AgentState) return;
-  throw invalidArgument(
-    `${owner} takes an AgentState, found ${describeValue(value)}${stateAdvice(value)}.`,
-    TypeError,
-  );
+  const message = `${owner} takes an AgentState, found ${describeValue(value)}${stateAdvice(value)}.`;
+  throw invalidArgument(message, TypeError);
 }
 
 /** The advice for a value that has a state, or that is the JSON of a state. */

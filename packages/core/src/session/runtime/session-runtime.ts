@@ -334,11 +334,8 @@ export class SessionRuntime<Context = unknown> {
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
     const { hooks } = this.parts;
-    const session = await callSessionHook(
-      hooks,
-      'beforeSave',
-      await callSessionHook(hooks, 'beforeCreate', created),
-    );
+    const begun = await callSessionHook(hooks, 'beforeCreate', created);
+    const session = await callSessionHook(hooks, 'beforeSave', begun);
     const stored = await this.store.create(session, options);
     this.parts.cache.put(stored);
     this.parts.report({ type: 'session-saved', session: stored });

@@ -80,19 +80,12 @@ function checkLoops(
   agents: Exclude<AgentCatalog, (session: never) => unknown>,
   hasRunContext: boolean,
 ): void {
-  if (isLoop(agents)) {
-    throw invalidArgument(
-      'agents takes loops by name, found a loop: write agents: { assistant: loop }.',
-      TypeError,
-    );
-  }
+  const advice = 'agents takes loops by name, found a loop: write agents: { assistant: loop }.';
+  if (isLoop(agents)) throw invalidArgument(advice, TypeError);
   for (const [name, agent] of Object.entries(agents)) {
     requireLoop(agent, `Agent ${JSON.stringify(name)}`);
-    if (agent.needsRunContext && !hasRunContext)
-      throw invalidArgument(
-        `Agent ${JSON.stringify(name)} needs a run context: ${CONTEXT_ADVICE}.`,
-        TypeError,
-      );
+    const message = `Agent ${JSON.stringify(name)} needs a run context: ${CONTEXT_ADVICE}.`;
+    if (agent.needsRunContext && !hasRunContext) throw invalidArgument(message, TypeError);
   }
 }
 

@@ -77,10 +77,8 @@ export function stopSignal(signal: {
 
 function unknownSignalMember(name: string): Error {
   const known = [...SIGNAL_NAMES].join(', ');
-  return invalidArgument(
-    `A stop signal has no member "${name}". Known members: ${known}. Put facts into "context".`,
-    TypeError,
-  );
+  const message = `A stop signal has no member "${name}". Known members: ${known}. Put facts into "context".`;
+  return invalidArgument(message, TypeError);
 }
 
 /** True unless the signal belongs to a final response. */

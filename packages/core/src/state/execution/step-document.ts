@@ -226,11 +226,8 @@ function writeToolExecutionOf(
     outcome?.type === 'succeeded' &&
     outcome.modelOutput === undefined &&
     valueInOutput(output, toolCallId) === outcome.value;
-  return writeToolExecution(
-    execution,
-    isCallInResponse ? { toolCallId } : { call },
-    isValueInOutput ? withoutValue(outcome) : outcome,
-  );
+  const shownOutcome = isValueInOutput ? withoutValue(outcome) : outcome;
+  return writeToolExecution(execution, isCallInResponse ? { toolCallId } : { call }, shownOutcome);
 }
 
 /** Returns the document of a success whose value is in the output. */

@@ -189,11 +189,8 @@ export class InferenceResponse implements Omit<InferenceResponseInit, 'text'> {
   static fromJSON(json: unknown): InferenceResponse {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, INFERENCE.members);
-      return InferenceResponse.readEnvelope(
-        reader,
-        members,
-        reader.required(members, 'content', readAssistantContent),
-      );
+      const content = reader.required(members, 'content', readAssistantContent);
+      return InferenceResponse.readEnvelope(reader, members, content);
     });
   }
 

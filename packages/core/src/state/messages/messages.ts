@@ -236,10 +236,8 @@ function userMetadata(metadata: JsonObject): JsonObject {
   const json = toJsonObject(metadata);
   for (const name in json) {
     if (!TAG_NAMES.has(name)) continue;
-    throw new HoldfastError(
-      'CONTEXT_INVALID',
-      `The metadata "${name}" of a message is reserved for steps. Use another name.`,
-    );
+    const message = `The metadata "${name}" of a message is reserved for steps. Use another name.`;
+    throw new HoldfastError('CONTEXT_INVALID', message);
   }
   return json;
 }

@@ -36,10 +36,8 @@ function idKind<Kind extends string>(
     if (is(value)) return value;
     const id = typeof value === 'string' ? normalise(value) : value;
     if (is(id)) return id;
-    throw new HoldfastError(
-      'ID_INVALID',
-      `${article(name)} ${name} must be ${expected}, found ${describeValue(value)}.`,
-    );
+    const message = `${article(name)} ${name} must be ${expected}, found ${describeValue(value)}.`;
+    throw new HoldfastError('ID_INVALID', message);
   };
   return Object.freeze<IdKind<Kind>>({
     create: (clock = systemClock) => {

@@ -107,10 +107,8 @@ const readEntry = orderedReader({
 
 /** Reads an entry. @throws StateFormatError */
 export function readRevision(json: string): StoredRevision {
-  const { info, undo, checkpoint, workerId, writtenLength } = DocumentReader.read(
-    parsePart(json, 'a kept revision'),
-    readEntry,
-  );
+  const entry = DocumentReader.read(parsePart(json, 'a kept revision'), readEntry);
+  const { info, undo, checkpoint, workerId, writtenLength } = entry;
   const shown = compact({ ...lastRevision({ info }), checkpoint, workerId, writtenLength });
   return { shown, info, undo: undo && planOf(undo) };
 }

@@ -42,11 +42,9 @@ export function claimedRecord(
   const lease = { workerId, until, ...(isAlone && { isAlone }) };
   const isCounted = earlier ? earlier.isAlone === true : !isSuspect;
   const nextAttempt = isCounted ? attempt + 1 : Math.max(attempt, 1); // attempts count from 1
+  const claimed = { lease, epoch: epoch + 1, attempt: nextAttempt };
   const cleared = { isSuspect: undefined, takenUntil: undefined };
-  return nextRecord(
-    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, ...cleared },
-    now,
-  );
+  return nextRecord({ ...withActivity(record, now), ...claimed, ...cleared }, now);
 }
 
 /** Returns the error for a claim that must be refused. */
