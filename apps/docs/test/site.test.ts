@@ -11,14 +11,14 @@ const twoFrames = 'new Promise((done) => requestAnimationFrame(() => requestAnim
 const phone = { viewport: { width: 375, height: 800 } };
 const dark = { colorScheme: 'dark' } as const;
 
-describe.skipIf(isWithoutChromium)('the built site', { timeout: 300_000 }, () => {
+describe.skipIf(isWithoutChromium)('the built site', () => {
   let server: Server;
   const browser = browserOfBlock();
 
   beforeAll(async () => {
     buildSite();
     server = await serveSite();
-  }, 600_000);
+  });
 
   afterAll(() => server?.close());
 
@@ -26,6 +26,7 @@ describe.skipIf(isWithoutChromium)('the built site', { timeout: 300_000 }, () =>
   async function open(path: string, options: BrowserContextOptions = {}) {
     const context = await browser().newContext(options);
     const page = await context.newPage();
+    page.setDefaultTimeout(300_000);
     const faults: string[] = [];
     page.on('pageerror', ({ message }) => faults.push(message));
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

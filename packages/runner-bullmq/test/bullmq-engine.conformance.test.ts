@@ -11,11 +11,11 @@ afterAll(() => server?.stop());
 
 const connection = () => ({ url: `redis://127.0.0.1:${server?.port}` });
 
-describe('BullmqEngine', { timeout: 120_000 }, () => {
+describe('BullmqEngine', () => {
   testCasesApart(() => bullmqHarness(connection()));
 });
 
-describe('BullmqEngine with a limit for each group', { timeout: 120_000 }, () => {
+describe('BullmqEngine with a limit for each group', () => {
   const newHarness = () => bullmqHarness(connection(), { groupConcurrency: 1 });
   testCasesApart(newHarness, (name) => /^[\w-]+: sessions with/u.test(name));
 });

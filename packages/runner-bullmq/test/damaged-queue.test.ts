@@ -101,7 +101,7 @@ const uncoded = (errors: readonly unknown[]): readonly string[] =>
 const keyOf = (keys: readonly string[], end: string): string => keys.find((key) => key.endsWith(end)) ?? end;
 
 describe('each session is worked on, and each error has a code, when a queue', () => {
-  test('loses one of its keys', { timeout: 120_000 }, async () => {
+  test('loses one of its keys', async () => {
     const all = await busyQueue();
     expect(await all.errorsAfterWork()).toEqual([]);
     for (let index = 0; index < all.keys.length; index += EVERY) {
@@ -111,7 +111,7 @@ describe('each session is worked on, and each error has a code, when a queue', (
     }
   });
 
-  test('loses its keys one by one, while wake-ups arrive', { timeout: 120_000 }, async () => {
+  test('loses its keys one by one, while wake-ups arrive', async () => {
     const orders = fc.infiniteStream(fc.nat());
     await fc.assert(
       fc.asyncProperty(orders, async (order) => {
@@ -220,64 +220,60 @@ async function haveEnded(runtime: SessionRuntime, sessionIds: readonly string[])
   return sessions.every(({ state }) => state.status === 'completed');
 }
 
-test(
-  'sessions end while keys of their queue are deleted, and a sweep runs',
-  { timeout: 120_000 },
-  async () => {
-    const store = new MemorySessionStore();
-    const steps = 6;
-    const driver = {
-      infer: async ({
-        messages,
-      }: {
-        readonly messages: { toArray: () => readonly { readonly role: string }[] };
-      }) =>
-        messages.toArray().filter(({ role }) => role === 'tool').length < steps
-          ? {
-              content: [
-                { type: 'tool-call' as const, toolCallId: crypto.randomUUID(), toolName: 'act', input: {} },
-              ],
-            }
-          : { text: 'Done.' },
-    };
-    const act = tool({
-      name: 'act',
-      description: 'Acts.',
-      inputSchema: { type: 'object' },
-      execute: async () => 'done',
-    });
-    const agents = { worker: createAgentLoop({ driver, tools: [act] }) };
-    const runtime = new SessionRuntime({
-      store,
-      agents,
-      schedule: ({ sessionId }) => SESSIONS[sessionId.replace(/ \d+$/u, '')] ?? {},
-    });
-    const prefix = `{${crypto.randomUUID()}}`;
-    const errors: unknown[] = [];
-    const onError = (error: unknown): void => void errors.push(error);
-    const engines = [1, 2].map(() =>
-      openEngine({ url: server.url() }, { prefix, groupConcurrency: 2, ...TIMES, onError }),
-    );
-    for (const { engine, close } of engines) {
-      onTestFinished(close);
-      const served = await engine.serve((id, options) => runtime.advance(id, options), { onError });
-      onTestFinished(() => served.stop());
-    }
-    const ids = Object.keys(SESSIONS).flatMap((name) =>
-      Array.from({ length: 3 }, (_, index) => `${name} ${index}`),
-    );
-    for (const sessionId of ids) {
-      await runtime.create({ sessionId, definition: { name: 'worker' } });
-      await runtime.enqueue(sessionId, { type: 'message', content: 'Act.' });
-      await engines[0]?.engine.wake(sessionId);
-    }
-    const [order] = fc.sample(fc.infiniteStream(fc.nat()), 1);
-    for (let deleted = 0; !(await haveEnded(runtime, ids)); deleted++) {
-      const keys = await keysOf(prefix);
-      const key = keys[(order?.next().value ?? 0) % keys.length];
-      if (key !== undefined && deleted < 200) await redis.del(key);
-      if (engines[1]) await sweep(store, engines[1].engine, { againAfterSeconds: 0.5 });
-    }
-    expect(uncoded(errors)).toEqual([]);
-  },
-);
+test('sessions end while keys of their queue are deleted, and a sweep runs', async () => {
+  const store = new MemorySessionStore();
+  const steps = 6;
+  const driver = {
+    infer: async ({
+      messages,
+    }: {
+      readonly messages: { toArray: () => readonly { readonly role: string }[] };
+    }) =>
+      messages.toArray().filter(({ role }) => role === 'tool').length < steps
+        ? {
+            content: [
+              { type: 'tool-call' as const, toolCallId: crypto.randomUUID(), toolName: 'act', input: {} },
+            ],
+          }
+        : { text: 'Done.' },
+  };
+  const act = tool({
+    name: 'act',
+    description: 'Acts.',
+    inputSchema: { type: 'object' },
+    execute: async () => 'done',
+  });
+  const agents = { worker: createAgentLoop({ driver, tools: [act] }) };
+  const runtime = new SessionRuntime({
+    store,
+    agents,
+    schedule: ({ sessionId }) => SESSIONS[sessionId.replace(/ \d+$/u, '')] ?? {},
+  });
+  const prefix = `{${crypto.randomUUID()}}`;
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const engines = [1, 2].map(() =>
+    openEngine({ url: server.url() }, { prefix, groupConcurrency: 2, ...TIMES, onError }),
+  );
+  for (const { engine, close } of engines) {
+    onTestFinished(close);
+    const served = await engine.serve((id, options) => runtime.advance(id, options), { onError });
+    onTestFinished(() => served.stop());
+  }
+  const ids = Object.keys(SESSIONS).flatMap((name) =>
+    Array.from({ length: 3 }, (_, index) => `${name} ${index}`),
+  );
+  for (const sessionId of ids) {
+    await runtime.create({ sessionId, definition: { name: 'worker' } });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Act.' });
+    await engines[0]?.engine.wake(sessionId);
+  }
+  const [order] = fc.sample(fc.infiniteStream(fc.nat()), 1);
+  for (let deleted = 0; !(await haveEnded(runtime, ids)); deleted++) {
+    const keys = await keysOf(prefix);
+    const key = keys[(order?.next().value ?? 0) % keys.length];
+    if (key !== undefined && deleted < 200) await redis.del(key);
+    if (engines[1]) await sweep(store, engines[1].engine, { againAfterSeconds: 0.5 });
+  }
+  expect(uncoded(errors)).toEqual([]);
+});

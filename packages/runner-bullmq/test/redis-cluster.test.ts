@@ -6,7 +6,7 @@ import { bullmqHarness, openEngine } from './support/bullmq-harness.ts';
 let cluster: RedisCluster | undefined;
 beforeAll(async () => {
   cluster = await RedisCluster.start();
-}, 60_000);
+});
 afterAll(() => cluster?.stop());
 
 const connection = () => ({ cluster: cluster?.nodes ?? [] });
@@ -15,7 +15,7 @@ const connection = () => ({ cluster: cluster?.nodes ?? [] });
 const GROUPS = /^(?:lanes|moments|outcomes|sharing|processes):/u;
 const isLong = Number(process.env['EFFORT'] ?? 1) > 1;
 
-describe('on a Cluster', { timeout: 120_000 }, () => {
+describe('on a Cluster', () => {
   testCasesApart(
     () => bullmqHarness(connection()),
     (name) => isLong || GROUPS.test(name),

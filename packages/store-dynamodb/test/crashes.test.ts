@@ -27,7 +27,7 @@ function beforeFlip(deed: () => Promise<unknown>): Fault {
   };
 }
 
-test('entries staged by a killed process do not belong to the session', { timeout: 60_000 }, async () => {
+test('entries staged by a killed process do not belong to the session', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const base = await store.create(newSession('victim'));

@@ -32,7 +32,6 @@ const HIDDEN = {
 
 test.for(plantedDefects({ create, reopen, measure, remember, faults, limitSeconds: 240 }, HIDDEN))(
   'the cases find a store on DynamoDB that $name',
-  { timeout: 600_000 },
   async (defect) => {
     await expect(firstRed(defect)).resolves.toBeDefined();
   },

@@ -33,7 +33,7 @@ async function countUp(runtime: SessionRuntime, times: number): Promise<number> 
   return conflicts;
 }
 
-test('50 writers that count to 5 count to 250', { timeout: 300_000 }, async () => {
+test('50 writers that count to 5 count to 250', async () => {
   const table = await database.newTable();
   const runtimes = await Promise.all(
     Array.from({ length: 50 }, async () => {
@@ -51,7 +51,7 @@ test('50 writers that count to 5 count to 250', { timeout: 300_000 }, async () =
   expect(Math.max(...conflicts)).toBeGreaterThan(0);
 });
 
-test('of 8 workers that claim at the same time, exactly one succeeds', { timeout: 60_000 }, async () => {
+test('of 8 workers that claim at the same time, exactly one succeeds', async () => {
   const table = await database.newTable();
   const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
   const store = await database.newStore({ table });
@@ -82,7 +82,7 @@ test('a claim reads a session once, although many items are enqueued during it',
   expect([session.state, inbox.map(({ id }) => id), count]).toEqual([created.state, ['1'], 1]);
 });
 
-test('8 writers that enqueue at the same time all succeed, each item once', { timeout: 60_000 }, async () => {
+test('8 writers that enqueue at the same time all succeed, each item once', async () => {
   const table = await database.newTable();
   const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
   const store = await database.newStore({ table });

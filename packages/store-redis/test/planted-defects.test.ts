@@ -17,7 +17,6 @@ const HIDDEN = {
 
 test.for(plantedDefects({ ...harness(() => server.client), measure, faults }, HIDDEN))(
   'the cases find a store on Redis that $name',
-  { timeout: 240_000 },
   async (defect) => {
     await expect(firstRed(defect)).resolves.toBeDefined();
   },

@@ -20,6 +20,6 @@ function serverHarness(leaseSeconds: number): EngineHarness {
   return { create, reopen, processes, lockSeconds: leaseSeconds, turnMilliseconds: 5, limitSeconds: 120 };
 }
 
-describe('PollingEngine on a Redis server, with a channel', { timeout: 120_000 }, () => {
+describe('PollingEngine on a Redis server, with a channel', () => {
   testPollingEngine(serverHarness);
 });

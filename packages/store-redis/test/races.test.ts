@@ -47,4 +47,4 @@ test('50 writers that each add 1 five times add 250', async () => {
   const counted = await runtime.get(sessionId);
   expect(counted.state.metadata.get('count')).toBe(250);
   expect(counted.version).toBe(251);
-}, 120_000);
+});

@@ -17,7 +17,7 @@ let client: Cluster;
 beforeAll(async () => {
   cluster = await RedisCluster.start();
   client = new Cluster(cluster.nodes);
-}, 240_000);
+});
 
 afterAll(async () => {
   client.disconnect();
@@ -127,7 +127,7 @@ test('sessions in slots that move lose no acknowledged save', async () => {
     expect(versions).not.toContain(0);
   }
   await expectWhole(store, writers);
-}, 240_000);
+});
 
 // oxlint-disable-next-line vitest/expect-expect -- `expectWhole` does
 test('sessions of a killed master lose no save that its replica has', async () => {
@@ -141,7 +141,7 @@ test('sessions of a killed master lose no save that its replica has', async () =
   await store.close();
   await master?.server.restart();
   await cluster.healed(3);
-}, 240_000);
+});
 
 /** A session whose tail is on a server of the Cluster. */
 async function sessionOn(server: RedisServer | undefined): Promise<string> {
@@ -233,7 +233,7 @@ test('a reader follows a slot that moves, and reads on while it moves', async ()
   await published(worker, sessionId, 2);
   await until('the reader has the last entry', () => reader.received.includes(2));
   expect(shown(reader)).toEqual([0, 1, 2]);
-}, 240_000);
+});
 
 test('the permissions of the README suffice, also while a slot moves', async () => {
   await cluster.each(async (node) => {
@@ -257,7 +257,7 @@ test('the permissions of the README suffice, also while a slot moves', async () 
   if (target) await cluster.move(slotOf(sessionId), target, () => channel.publish(sessionId, [entry(1)]));
   await until('the reader has followed', () => reader.received.includes(1));
   expect(shown(reader)).toEqual([0, 1]);
-}, 240_000);
+});
 
 test('a reader follows a planned failover', async () => {
   const { reader, sessionId, worker, master } = await readerOf();
@@ -266,7 +266,7 @@ test('a reader follows a planned failover', async () => {
   await until('the reader has the next entry', () => reader.received.includes(1));
   expect(shown(reader)).toEqual([0, 1]);
   await cluster.healed(3);
-}, 240_000);
+});
 
 /** Makes the replica of a master the master. */
 async function replace(master: RedisServer | undefined): Promise<void> {
@@ -304,7 +304,7 @@ test('a reader leaves a master that hangs for the replica that has replaced it',
   await published(worker, sessionId, 2);
   await until('the reader has the last entry', () => reader.received.includes(2));
   expect(shown(reader)).toEqual([0, 1, 2]);
-}, 240_000);
+});
 
 test('channels of a killed master continue with its replica', async () => {
   const worker = await openChannel(newPrefix());
@@ -341,4 +341,4 @@ test('channels of a killed master continue with its replica', async () => {
   }
   await master?.server.restart();
   await cluster.healed(3);
-}, 240_000);
+});

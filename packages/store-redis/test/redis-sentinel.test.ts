@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const { port } of watching) await until('the sentinels know each other', () => knowsAll(port));
   client = new Redis({ sentinels, name: NAME });
   client.on('error', () => undefined);
-}, 60_000);
+});
 
 afterAll(async () => {
   client.disconnect();
@@ -97,4 +97,4 @@ test('a failover that loses an acknowledged save is detected, and no later save 
   await until('its reader has followed', () => reader.received.includes(0));
   await channel.close();
   await store.close();
-}, 60_000);
+});

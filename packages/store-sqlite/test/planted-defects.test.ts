@@ -23,7 +23,6 @@ const create: CreateStore = (clock, settings) => {
 
 test.for(plantedDefects({ create, reopen, measure: wire.measure, faults: wire }))(
   'the cases find a store on SQLite that $name',
-  { timeout: 240_000 },
   async (defect) => {
     await expect(firstRed(defect)).resolves.toBeDefined();
   },

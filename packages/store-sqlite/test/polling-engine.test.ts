@@ -20,6 +20,6 @@ function fileHarness(leaseSeconds: number): EngineHarness {
   return { create, reopen, processes, lockSeconds: leaseSeconds, turnMilliseconds: 5, limitSeconds: 120 };
 }
 
-describe('PollingEngine on a SQLite file', { timeout: 120_000 }, () => {
+describe('PollingEngine on a SQLite file', () => {
   testPollingEngine(fileHarness);
 });

@@ -68,54 +68,42 @@ async function countIn(path: string): Promise<unknown> {
   return { count: counted?.state.metadata.get('count'), version: counted?.version, ...examine(path) };
 }
 
-test(
-  '4 processes that create a file together and each count 100 times count to 400',
-  { timeout: 120_000 },
-  async () => {
-    const path = newFile();
-    await runTogether(Array.from({ length: 4 }, () => start(COUNT_UP, path, '100')));
-    await expect(countIn(path)).resolves.toEqual({ count: 400, version: 401, integrity_check: 'ok' });
-  },
-);
+test('4 processes that create a file together and each count 100 times count to 400', async () => {
+  const path = newFile();
+  await runTogether(Array.from({ length: 4 }, () => start(COUNT_UP, path, '100')));
+  await expect(countIn(path)).resolves.toEqual({ count: 400, version: 401, integrity_check: 'ok' });
+});
 
-test(
-  '50 writers in 5 processes that each add 1 five times, through a runtime, lose none',
-  { timeout: 120_000 },
-  async () => {
-    const path = newFile();
-    const store = await SqliteSessionStore.open({ path });
-    await store.create(newSession('counter'));
-    await store.close();
-    await runTogether(Array.from({ length: 5 }, () => start(ADD_UP, path, '10', '5')));
-    await expect(countIn(path)).resolves.toEqual({ count: 250, version: 251, integrity_check: 'ok' });
-  },
-);
+test('50 writers in 5 processes that each add 1 five times, through a runtime, lose none', async () => {
+  const path = newFile();
+  const store = await SqliteSessionStore.open({ path });
+  await store.create(newSession('counter'));
+  await store.close();
+  await runTogether(Array.from({ length: 5 }, () => start(ADD_UP, path, '10', '5')));
+  await expect(countIn(path)).resolves.toEqual({ count: 250, version: 251, integrity_check: 'ok' });
+});
 
 describe('a process that is killed while it saves', () => {
-  test.each([2, 3, 17, 60])(
-    'loses nothing acknowledged: killed at version %i',
-    { timeout: 120_000 },
-    async (last) => {
-      const path = newFile();
-      const { child, lines, exited } = start(SAVE_UNTIL_KILLED, path);
-      let acknowledged = 0;
-      lines.on('line', (line) => {
-        acknowledged = Number(line);
-        if (acknowledged === last) child.kill('SIGKILL');
-      });
-      await expect(exited).resolves.toEqual({ code: null, signal: 'SIGKILL', complaints: '' });
-      expect(acknowledged).toBeGreaterThanOrEqual(last);
+  test.each([2, 3, 17, 60])('loses nothing acknowledged: killed at version %i', async (last) => {
+    const path = newFile();
+    const { child, lines, exited } = start(SAVE_UNTIL_KILLED, path);
+    let acknowledged = 0;
+    lines.on('line', (line) => {
+      acknowledged = Number(line);
+      if (acknowledged === last) child.kill('SIGKILL');
+    });
+    await expect(exited).resolves.toEqual({ code: null, signal: 'SIGKILL', complaints: '' });
+    expect(acknowledged).toBeGreaterThanOrEqual(last);
 
-      const store = await SqliteSessionStore.open({ path });
-      const loaded = await loadVictim(store);
-      // The save during which the process was killed may be done. All saves before it must be done.
-      expect([acknowledged, acknowledged + 1]).toContain(loaded.version);
-      expect(loaded.state.metadata.get('text')).toBe(`${loaded.version - 1} `.repeat(2_000));
-      await expect(store.save(loaded)).resolves.toHaveProperty('version', loaded.version + 1);
-      await store.close();
-      expect(examine(path)).toEqual({ integrity_check: 'ok' });
-    },
-  );
+    const store = await SqliteSessionStore.open({ path });
+    const loaded = await loadVictim(store);
+    // The save during which the process was killed may be done. All saves before it must be done.
+    expect([acknowledged, acknowledged + 1]).toContain(loaded.version);
+    expect(loaded.state.metadata.get('text')).toBe(`${loaded.version - 1} `.repeat(2_000));
+    await expect(store.save(loaded)).resolves.toHaveProperty('version', loaded.version + 1);
+    await store.close();
+    expect(examine(path)).toEqual({ integrity_check: 'ok' });
+  });
 });
 
 const SEED = Number(process.env['SEED'] ?? 20_261_122);
@@ -153,7 +141,6 @@ const DEATHS: readonly Death[] = [
 describe(`a process that is killed while 20 sessions save at once (SEED=${SEED})`, () => {
   test.each(DEATHS)(
     'loses nothing acknowledged: killed $moment statement $nth $beginning',
-    { timeout: 120_000 },
     async ({ moment, nth, beginning }) => {
       const path = newFile();
       const args = [path, '20', moment, String(nth), beginning];

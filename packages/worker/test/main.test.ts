@@ -186,7 +186,6 @@ test('a second signal ends the process at once', async () => {
 
 test.each(['in-process', 'polling', 'bullmq'])(
   'with the engine %s, the worker outlives its store: not ready without it, ready when it is back',
-  { timeout: 90_000 },
   async (engine) => {
     const world = await worldOf('redis');
     const worker = startWorker(world, '--engine', engine);

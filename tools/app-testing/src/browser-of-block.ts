@@ -11,15 +11,12 @@ if (isWithoutChromium) {
   console.warn('SKIPPED: the tests of pages need Chromium. Install it, or set CHROMIUM to its path.');
 }
 
-/** The milliseconds that a browser may take to start. */
-const START_TIMEOUT = 60_000;
-
 /** Gives the tests of a file or of a `describe` a browser, and returns the function that returns it. */
 export function browserOfBlock(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     if (executable !== undefined) browser = await launchBrowser(executable);
-  }, START_TIMEOUT);
+  });
   afterAll(() => browser?.close());
   return () => {
     if (browser === undefined) throw new Error('The browser has not started.');

@@ -16,6 +16,9 @@ const DISABLED_FEATURES = [
   'Translate',
 ];
 
+/** A bound for a browser that does not start, in milliseconds. */
+const START_TIMEOUT = 300_000;
+
 /** Starts a browser that speaks to the page alone. It has an empty profile of its own. */
 export function launchBrowser(executablePath: string): Promise<Browser> {
   const quiet = ['background-networking', 'component-update', 'sync', 'gpu', 'quic'].map(
@@ -23,6 +26,7 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
   );
   return chromium.launch({
     executablePath,
+    timeout: START_TIMEOUT,
     args: [
       '--headless',
       '--no-sandbox',

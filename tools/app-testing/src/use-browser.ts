@@ -14,7 +14,7 @@ interface OpenOptions extends BrowserContextOptions {
 export type OpenPage = (url: string, options?: OpenOptions) => Promise<Page>;
 
 /** The milliseconds that a page may take for a change. */
-const CHANGE_TIMEOUT = 60_000;
+const CHANGE_TIMEOUT = 300_000;
 
 /**
  * Gives the tests of a `describe` a browser, and returns the function that opens pages. A test fails if one of its pages

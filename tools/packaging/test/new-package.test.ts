@@ -56,20 +56,20 @@ describe('new packages', () => {
     for (const published of made) expectManifest(published);
   });
 
-  test('pass the type check', { timeout: 120_000 }, async () => {
+  test('pass the type check', async () => {
     for (const folder of folders) {
       expect(await outputOf([bin('tsc'), '-p', join(copy, 'packages', folder)], { cwd: copy })).toBe('');
     }
   });
 
-  test('pass lint and format', { timeout: 120_000 }, async () => {
+  test('pass lint and format', async () => {
     const paths = folders.map((folder) => join('packages', folder));
     const code = paths.flatMap((path) => [join(path, 'src'), join(path, 'test')]);
     expect(await outputOf([bin('oxlint'), ...code], { cwd: copy })).toContain('0 errors');
     expect(await outputOf([bin('oxfmt'), '--check', ...paths], { cwd: copy })).toContain('correct format');
   });
 
-  test('pass their tests', { timeout: 120_000 }, async () => {
+  test('pass their tests', async () => {
     const output = await outputOf([bin('vitest'), 'run', '--no-color'], { cwd: copy });
     expect(output).toMatch(/Test Files +3 passed \(3\)/);
   });

@@ -18,7 +18,7 @@ export interface ServerInit {
 }
 
 /** A bound for a server that does not start. */
-const START_MS = 60_000;
+const START_MS = 300_000;
 const running = new Set<ChildProcess>();
 // An interrupted test must not leave servers running. On systems that support it, neither must a killed test.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));

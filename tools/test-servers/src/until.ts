@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A bound for what never comes: on a busy machine a minute can take ten. */
-const WAIT_MS = 600_000;
+/** A bound for what never comes: on a busy machine half a minute can take five. */
+const WAIT_MS = 300_000;
 const POLL_MS = 20;
 
 /** Waits until a condition is true. @throws Error with `what`, when the condition does not become true. */

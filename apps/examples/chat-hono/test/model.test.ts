@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const app = join(import.meta.dirname, '..');
 
-test('with a key, the model of the provider responds', { timeout: 120_000 }, async () => {
+test('with a key, the model of the provider responds', async () => {
   const provider = new LLMock({ port: 0, strict: true });
   const print = { name: 'print', arguments: { pages: 0 } };
   provider.on({ userMessage: 'my report', hasToolResult: false }, { toolCalls: [print] });

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await stopMcp();
-  await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
+  await vi.waitUntil(() => !isAlive(pid), { timeout: 300_000 });
   await rm(folder, { recursive: true });
 });
 

@@ -45,7 +45,7 @@ const HIDDEN: readonly string[] = [
   'tells results as errors',
 ];
 
-describe.concurrent('a driver on the client of OpenAI with a defect', { timeout: 60_000 }, () => {
+describe.concurrent('a driver on the client of OpenAI with a defect', () => {
   test.for(Object.entries(wrappedDefects))('%s', async ([name, defect], { expect }) => {
     const broken: CreateDriver = async (script) => {
       const sound = await create(script);

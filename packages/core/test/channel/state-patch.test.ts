@@ -64,7 +64,7 @@ function loaded(state: AgentState): PatchedState {
 test.each([
   ['any history', histories],
   ['many tool calls', busyHistories],
-])('a reader that applies the patches has the state of the writer: %s', { timeout: 600_000 }, (_, moves) => {
+])('a reader that applies the patches has the state of the writer: %s', (_, moves) => {
   fc.assert(
     fc.property(moves, turns, fc.boolean(), (history, plan, isText) => {
       const [first, ...states] = play(history);

@@ -47,7 +47,7 @@ function resultsOf(name: string, defect: Defect): Promise<readonly ('passed' | '
 }
 
 // Concurrent, because the cases of some defects wait.
-describe.concurrent('aiSdkDriver with a defect', { timeout: 60_000 }, () => {
+describe.concurrent('aiSdkDriver with a defect', () => {
   test.for(Object.entries(wrappedDefects))('%s', async ([name, defect], { expect }) => {
     const isFound = (await resultsOf(name, defect)).includes('failed');
     // Some cases pass here: this driver retries a call by itself, and returns what arrived before an abort.

@@ -177,7 +177,6 @@ const ROUNDS = 3 * EFFORT;
 
 test.each(Array.from({ length: ROUNDS }, (_, round) => SEED + round))(
   'writers that save at the same time and lose requests keep each accepted revision (seed %i)',
-  { timeout: 60_000 },
   async (seed) => {
     const world = await newWorld();
     const { store, other, saved } = world;

@@ -15,50 +15,46 @@ const SAVE = fileURLToPath(new URL('../children/save-blob.ts', import.meta.url))
 const DAY = 86_400_000;
 const LARGE = 'x'.repeat(5_000);
 
-test(
-  'prune deletes a blob a day after its writer was killed before the flip',
-  { timeout: 60_000 },
-  async () => {
-    const table = await database.newTable();
-    const { blobs, folder } = testBlobs();
-    const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
-    const store = await database.newStore(options);
-    const base = await store.create(withFact(newSession('victim'), 'text', LARGE));
-    const before = await blobs.keys();
-    const { endpoint } = database.proxy;
-    const flags = ['--conditions=@holdfast/source', '--no-warnings'];
-    const child = spawn(process.execPath, [...flags, SAVE, endpoint, table, folder]);
-    const exited = once(child, 'exit');
-    const there: string[][] = [];
-    database.proxy.fault = async (request, forward) => {
-      if (!isFlip(request)) return forward();
-      there.push(await blobs.keys());
-      child.kill('SIGKILL');
-      return 'cut';
-    };
-    const [, signal] = (await exited) as [number | null, string | null];
-    database.proxy.fault = undefined;
-    expect(signal).toBe('SIGKILL');
-    // The blob was put before the header that names it.
-    expect(there.map((keys) => keys.length)).toEqual([2]);
-    await expect(store.load('victim')).resolves.toEqual(base);
+test('prune deletes a blob a day after its writer was killed before the flip', async () => {
+  const table = await database.newTable();
+  const { blobs, folder } = testBlobs();
+  const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
+  const store = await database.newStore(options);
+  const base = await store.create(withFact(newSession('victim'), 'text', LARGE));
+  const before = await blobs.keys();
+  const { endpoint } = database.proxy;
+  const flags = ['--conditions=@holdfast/source', '--no-warnings'];
+  const child = spawn(process.execPath, [...flags, SAVE, endpoint, table, folder]);
+  const exited = once(child, 'exit');
+  const there: string[][] = [];
+  database.proxy.fault = async (request, forward) => {
+    if (!isFlip(request)) return forward();
+    there.push(await blobs.keys());
+    child.kill('SIGKILL');
+    return 'cut';
+  };
+  const [, signal] = (await exited) as [number | null, string | null];
+  database.proxy.fault = undefined;
+  expect(signal).toBe('SIGKILL');
+  // The blob was put before the header that names it.
+  expect(there.map((keys) => keys.length)).toEqual([2]);
+  await expect(store.load('victim')).resolves.toEqual(base);
 
-    const client = database.client();
-    await store.prune();
-    await expect(blobs.keys()).resolves.toHaveLength(2);
-    const later = { ...systemClock, now: () => Date.now() + DAY };
-    const sweeper = await database.newStore({ ...options, clock: later });
-    await sweeper.prune();
-    await expect(blobs.keys()).resolves.toEqual(before);
-    await expect(keysOf(client, table, 'victim', 'B')).resolves.toHaveLength(1);
-    await expect(store.load('victim')).resolves.toEqual(base);
-    const saved = await store.save(base.withState(base.state.withUserMessage('Kept')), { base });
-    await expect(store.load('victim')).resolves.toEqual(saved);
-    await store.delete('victim');
-    await expect(blobs.keys()).resolves.toEqual([]);
-    await expect(itemsOf(client, table, 'victim')).resolves.toEqual([]);
-  },
-);
+  const client = database.client();
+  await store.prune();
+  await expect(blobs.keys()).resolves.toHaveLength(2);
+  const later = { ...systemClock, now: () => Date.now() + DAY };
+  const sweeper = await database.newStore({ ...options, clock: later });
+  await sweeper.prune();
+  await expect(blobs.keys()).resolves.toEqual(before);
+  await expect(keysOf(client, table, 'victim', 'B')).resolves.toHaveLength(1);
+  await expect(store.load('victim')).resolves.toEqual(base);
+  const saved = await store.save(base.withState(base.state.withUserMessage('Kept')), { base });
+  await expect(store.load('victim')).resolves.toEqual(saved);
+  await store.delete('victim');
+  await expect(blobs.keys()).resolves.toEqual([]);
+  await expect(itemsOf(client, table, 'victim')).resolves.toEqual([]);
+});
 
 interface Leftover {
   readonly table: string;

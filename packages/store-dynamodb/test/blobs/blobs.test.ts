@@ -16,7 +16,7 @@ function noise(length: number): string {
   return randomBytes(length).toString('base64').slice(0, length);
 }
 
-test('the table stores only a reference to a value of 30 MB', { timeout: 60_000 }, async () => {
+test('the table stores only a reference to a value of 30 MB', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs } });
   expect(store.capabilities.maxValueBytes).toBeUndefined();
@@ -35,7 +35,7 @@ test('the table stores only a reference to a value of 30 MB', { timeout: 60_000 
   expect(JSON.stringify(loaded)).toBe(JSON.stringify(saved));
 });
 
-test('a value beyond the limit of the table is saved as a blob', { timeout: 60_000 }, async () => {
+test('a value beyond the limit of the table is saved as a blob', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs } });
   const base = await store.create(newSession('a'));

@@ -146,7 +146,7 @@ test('an item that no worker uses does not stop the removal of the items after i
   await expect(positionsOf(table, 'I')).resolves.toEqual([0, 1, 29]);
 });
 
-test('a process that is killed before its flip has enqueued no item', { timeout: 60_000 }, async () => {
+test('a process that is killed before its flip has enqueued no item', async () => {
   const { table, store } = await newPair();
   const flags = ['--conditions=@holdfast/source', '--no-warnings'];
   const child = spawn(process.execPath, [...flags, ENQUEUE, database.proxy.endpoint, table]);
@@ -224,7 +224,6 @@ const RIVALS: Readonly<Record<string, Rival>> = {
 
 test.each(Object.entries(RIVALS))(
   'when %s at any point of an enqueue, each item is returned once or was used',
-  { timeout: 60_000 },
   async (what, rival) => {
     let moments = 0;
     for (const when of ['before', 'after'] as const) {
@@ -287,7 +286,6 @@ interface Attempt {
 
 test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
   'each item is used once for any order of requests and any dropped requests (seed %i)',
-  { timeout: 60_000 },
   async (seed) => {
     const random = randomFrom(seed);
     const below = (count: number): number => Math.floor(random() * count);

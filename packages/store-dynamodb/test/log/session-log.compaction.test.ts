@@ -27,32 +27,28 @@ async function converse(
 
 const sum = (costs: readonly StoreCost[]): number => costs.reduce((total, { bytes }) => total + bytes, 0);
 
-test(
-  'compactions are rare, and their cost is bounded by the size of the added entries',
-  { timeout: 60_000 },
-  async () => {
-    const table = await database.newTable();
-    const store = await database.newStore({ table, compactAfterSaves: 20 });
-    const { session, costs } = await converse(store, await store.create(newSession('a')), 400);
+test('compactions are rare, and their cost is bounded by the size of the added entries', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table, compactAfterSaves: 20 });
+  const { session, costs } = await converse(store, await store.create(newSession('a')), 400);
 
-    const isPlain = ({ requests }: StoreCost): boolean => requests === 2;
-    const plain = costs.filter(isPlain);
-    const [first, last] = [plain.slice(0, 10), plain.slice(-10)];
-    expect(Math.abs(sum(last) - sum(first))).toBeLessThan(0.1 * sum(first));
+  const isPlain = ({ requests }: StoreCost): boolean => requests === 2;
+  const plain = costs.filter(isPlain);
+  const [first, last] = [plain.slice(0, 10), plain.slice(-10)];
+  expect(Math.abs(sum(last) - sum(first))).toBeLessThan(0.1 * sum(first));
 
-    // At each compaction the log is twice as long as at the last one.
-    const anew = costs.flatMap((cost, index) => (isPlain(cost) ? [] : [index]));
-    expect(anew.length).toBeGreaterThanOrEqual(4);
-    expect(anew.length).toBeLessThanOrEqual(6);
-    const flat = (sum(first) / 10) * costs.length;
-    expect(sum(costs)).toBeLessThan(4 * flat);
+  // At each compaction the log is twice as long as at the last one.
+  const anew = costs.flatMap((cost, index) => (isPlain(cost) ? [] : [index]));
+  expect(anew.length).toBeGreaterThanOrEqual(4);
+  expect(anew.length).toBeLessThanOrEqual(6);
+  const flat = (sum(first) / 10) * costs.length;
+  expect(sum(costs)).toBeLessThan(4 * flat);
 
-    await expect(store.load('a')).resolves.toEqual(session);
-    const keys = await keysOf(database.client(), table, 'a', 'E');
-    expect(new Set(keys.map((key) => key.split('#')[2])).size).toBe(1);
-    expect(keys.length).toBe(costs.length - (anew.at(-1) ?? 0));
-  },
-);
+  await expect(store.load('a')).resolves.toEqual(session);
+  const keys = await keysOf(database.client(), table, 'a', 'E');
+  expect(new Set(keys.map((key) => key.split('#')[2])).size).toBe(1);
+  expect(keys.length).toBe(costs.length - (anew.at(-1) ?? 0));
+});
 
 test('a save without a base begins a new segment, and deletes the old one', async () => {
   const table = await database.newTable();
@@ -63,30 +59,26 @@ test('a save without a base begins a new segment, and deletes the old one', asyn
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test(
-  'another writer during a compaction is refused, or causes the compaction to be refused',
-  { timeout: 60_000 },
-  async () => {
-    const table = await database.newTable();
-    const stores = await Promise.all([1, 2, 3].map(() => database.newStore({ table, compactAfterSaves: 1 })));
-    const [store] = stores;
-    await store?.create(newSession('a'));
-    let saved = 0;
-    for (let round = 0; round < 10; round++) {
-      const saves = await Promise.allSettled(
-        stores.map(async (each) => {
-          const base = await each.load('a');
-          return base && (await each.save(base.withState(base.state.withUserMessage(`${round}`)), { base }));
-        }),
-      );
-      saved += saves.filter(({ status }) => status === 'fulfilled').length;
-    }
-    const loaded = await store?.load('a');
-    expect(saved).toBeGreaterThanOrEqual(10);
-    expect(loaded?.version).toBe(1 + saved);
-    expect(loaded?.state.messages.length).toBe(saved);
-  },
-);
+test('another writer during a compaction is refused, or causes the compaction to be refused', async () => {
+  const table = await database.newTable();
+  const stores = await Promise.all([1, 2, 3].map(() => database.newStore({ table, compactAfterSaves: 1 })));
+  const [store] = stores;
+  await store?.create(newSession('a'));
+  let saved = 0;
+  for (let round = 0; round < 10; round++) {
+    const saves = await Promise.allSettled(
+      stores.map(async (each) => {
+        const base = await each.load('a');
+        return base && (await each.save(base.withState(base.state.withUserMessage(`${round}`)), { base }));
+      }),
+    );
+    saved += saves.filter(({ status }) => status === 'fulfilled').length;
+  }
+  const loaded = await store?.load('a');
+  expect(saved).toBeGreaterThanOrEqual(10);
+  expect(loaded?.version).toBe(1 + saved);
+  expect(loaded?.state.messages.length).toBe(saved);
+});
 
 test('the entries of a writer that died are deleted with their segment', async () => {
   const table = await database.newTable();

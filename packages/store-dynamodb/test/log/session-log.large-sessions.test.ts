@@ -14,7 +14,7 @@ function longId(): string {
   return Array.from({ length: 1_000 }, () => String.fromCodePoint(randomInt(0x4e00, 0x9fa5))).join('');
 }
 
-test('a session of 30 MB is saved, loaded and deleted as a whole', { timeout: 120_000 }, async () => {
+test('a session of 30 MB is saved, loaded and deleted as a whole', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const created = await store.create(talkative(newSession('a'), 300, 100_000));
@@ -28,7 +28,7 @@ test('a session of 30 MB is saved, loaded and deleted as a whole', { timeout: 12
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
 });
 
-test('a reader reads again when the log was replaced between two pages', { timeout: 60_000 }, async () => {
+test('a reader reads again when the log was replaced between two pages', async () => {
   const table = await database.newTable();
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const base = await store.create(talkative(newSession('a'), 4, MB));
@@ -68,7 +68,7 @@ test('a header beyond the limit is refused before the first write', async () => 
   expect(database.proxy.operations).toHaveLength(before);
 });
 
-test('long item ids do not enlarge the header', { timeout: 60_000 }, async () => {
+test('long item ids do not enlarge the header', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   await store.create(newSession('a'));

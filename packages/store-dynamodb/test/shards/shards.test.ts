@@ -171,40 +171,36 @@ test('a list misses no session that moves during the list, and returns none twic
   expect(new Set(await generationsOf(table, ids))).toEqual(new Set(['2']));
 });
 
-test(
-  'when a process is killed while it moves sessions, the next prune moves the remaining ones',
-  { timeout: 60_000 },
-  async () => {
-    const clock = testClock();
-    clock.time = Date.now() - 60 * MINUTE;
-    const table = await database.newTable();
-    const ids = namesOf(25);
-    const old = await database.newStore({ table, clock, shards: 2 });
-    for (const id of ids) await old.create(newSession(id));
-    await (await database.newStore({ table, clock, shards: 5 })).exists('a');
-    const { endpoint } = database.proxy;
-    const flags = ['--conditions=@holdfast/source', '--no-warnings'];
-    const child = spawn(process.execPath, [...flags, PRUNE, endpoint, table]);
-    const exited = once(child, 'exit');
-    let updates = 0;
-    database.proxy.fault = async ({ operation }, forward) => {
-      if (operation !== 'UpdateItem' || ++updates < 14) return forward();
-      child.kill('SIGKILL');
-      return 'cut';
-    };
-    expect((await exited)[1]).toBe('SIGKILL');
-    database.proxy.fault = undefined;
-    expect(new Set(await generationsOf(table, ids))).toEqual(new Set(['1', '2']));
+test('when a process is killed while it moves sessions, the next prune moves the remaining ones', async () => {
+  const clock = testClock();
+  clock.time = Date.now() - 60 * MINUTE;
+  const table = await database.newTable();
+  const ids = namesOf(25);
+  const old = await database.newStore({ table, clock, shards: 2 });
+  for (const id of ids) await old.create(newSession(id));
+  await (await database.newStore({ table, clock, shards: 5 })).exists('a');
+  const { endpoint } = database.proxy;
+  const flags = ['--conditions=@holdfast/source', '--no-warnings'];
+  const child = spawn(process.execPath, [...flags, PRUNE, endpoint, table]);
+  const exited = once(child, 'exit');
+  let updates = 0;
+  database.proxy.fault = async ({ operation }, forward) => {
+    if (operation !== 'UpdateItem' || ++updates < 14) return forward();
+    child.kill('SIGKILL');
+    return 'cut';
+  };
+  expect((await exited)[1]).toBe('SIGKILL');
+  database.proxy.fault = undefined;
+  expect(new Set(await generationsOf(table, ids))).toEqual(new Set(['1', '2']));
 
-    const store = await database.newStore({ table });
-    await expect(listed(store)).resolves.toEqual(ids);
-    await store.prune();
-    expect(new Set(await generationsOf(table, ids))).toEqual(new Set(['2']));
-    await store.prune();
-    await expect(isMoving(table)).resolves.toBe(false);
-    await expect(listed(store)).resolves.toEqual(ids);
-  },
-);
+  const store = await database.newStore({ table });
+  await expect(listed(store)).resolves.toEqual(ids);
+  await store.prune();
+  expect(new Set(await generationsOf(table, ids))).toEqual(new Set(['2']));
+  await store.prune();
+  await expect(isMoving(table)).resolves.toBe(false);
+  await expect(listed(store)).resolves.toEqual(ids);
+});
 
 test('prune finds a session that a process wrote to a generation long after its end', async () => {
   const { clock, table, old, anew } = await newChange();
@@ -237,7 +233,6 @@ interface Model {
 
 test.each(Array.from({ length: 3 }, (_, index) => SEED + index))(
   'while half of the processes use the old setting, each session is returned once (seed %i)',
-  { timeout: 120_000 },
   async (seed) => {
     const random = randomFrom(seed);
     const below = (count: number): number => Math.floor(random() * count);

@@ -27,7 +27,7 @@ export interface Variant {
 /** Runs the cases of variants, with one database for all of them. */
 export function testVariants(variants: readonly Variant[]): void {
   const database = testDatabase({ hasFaults: true });
-  describe.each(variants)('$name', { timeout: 240_000 }, (variant) => {
+  describe.each(variants)('$name', (variant) => {
     testVariant(database, variant);
   });
 }

@@ -6,7 +6,7 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 
-test('unprocessed items are written again', { timeout: 60_000 }, async () => {
+test('unprocessed items are written again', async () => {
   const clock = { ...systemClock, after: atOnce };
   const store = await database.newStore({ clock });
   let left = 0;

@@ -25,7 +25,7 @@ async function shownBy(first: UIMessage, changes: readonly Change[], areDistinct
 describe('chunks between any two messages', () => {
   const messages = firstParts.map((parts): UIMessage => ({ id: 'e1', role: 'assistant', parts }));
 
-  test('lead to the wanted message, or say that the page must restart', { timeout: 600_000 }, async () => {
+  test('lead to the wanted message, or say that the page must restart', async () => {
     const holds = fc.asyncProperty(messages, anyChanges, async (first, changes) => {
       const page = await shownBy(first, changes, false);
       expect(page.had).toEqual(page.expected);
@@ -33,7 +33,7 @@ describe('chunks between any two messages', () => {
     await fc.assert(holds, cases(1_000));
   });
 
-  test('need no restart while closed steps stay', { timeout: 600_000 }, async () => {
+  test('need no restart while closed steps stay', async () => {
     const holds = fc.asyncProperty(messages, growths, async (first, changes) => {
       const page = await shownBy(first, changes, true);
       expect(page.had).toEqual(page.expected);

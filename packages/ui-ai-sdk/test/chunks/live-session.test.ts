@@ -25,7 +25,7 @@ function slowDriver(isSeen: (text: string) => Promise<void>): Driver {
   };
 }
 
-test('a page follows the live views of a session, word by word', { timeout: 60_000 }, async () => {
+test('a page follows the live views of a session, word by word', async () => {
   const seen = new Map<string, PromiseWithResolvers<void>>();
   const sight = (text: string): PromiseWithResolvers<void> => {
     const known = seen.get(text) ?? Promise.withResolvers<void>();

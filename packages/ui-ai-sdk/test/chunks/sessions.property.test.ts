@@ -56,7 +56,7 @@ function indexIn(list: readonly unknown[], share: number): number {
 }
 
 describe('a page that follows a session', () => {
-  test('shows its states, over any number of streams', { timeout: 600_000 }, async () => {
+  test('shows its states, over any number of streams', async () => {
     const holds = fc.asyncProperty(scripts, walks, async (script, walk) => {
       const states = await recordedSession(script);
       const pages = new Pages();
@@ -68,7 +68,7 @@ describe('a page that follows a session', () => {
     await fc.assert(holds, cases(150));
   });
 
-  test('shows the work of another worker in place of what was not saved', { timeout: 600_000 }, async () => {
+  test('shows the work of another worker in place of what was not saved', async () => {
     const share = fc.double({ min: 0, max: 0.999, noNaN: true });
     const holds = fc.asyncProperty(
       scripts,
@@ -95,7 +95,7 @@ describe('a page that follows a session', () => {
 });
 
 describe('the messages of a session', () => {
-  test('are the same in every process, and however the state has grown', { timeout: 600_000 }, async () => {
+  test('are the same in every process, and however the state has grown', async () => {
     const holds = fc.asyncProperty(scripts, async (script) => {
       for (const { state } of await recordedSession(script)) {
         const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
@@ -105,7 +105,7 @@ describe('the messages of a session', () => {
     await fc.assert(holds, cases(60));
   });
 
-  test('stay when the record of their execution goes', { timeout: 600_000 }, async () => {
+  test('stay when the record of their execution goes', async () => {
     const holds = fc.asyncProperty(scripts, async (script) => {
       const ended = new Map<string, readonly UIMessage[]>();
       for (const { state } of await recordedSession(script)) {
@@ -117,7 +117,7 @@ describe('the messages of a session', () => {
     await fc.assert(holds, cases(60));
   });
 
-  test('have ids of their own', { timeout: 600_000 }, async () => {
+  test('have ids of their own', async () => {
     const holds = fc.asyncProperty(scripts, async (script) => {
       const ids = toUIMessages(lastOf(await recordedSession(script)).state).map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);

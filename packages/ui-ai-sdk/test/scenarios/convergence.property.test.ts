@@ -349,7 +349,7 @@ test(
             expect(shownBy(chat.messages)).toEqual(wanted);
           }
         },
-        { timeout: 60_000, interval: 10 },
+        { timeout: 300_000, interval: 10 },
       );
     });
     await fc.assert(property, { numRuns: EFFORT === 1 ? 20 : 50 * EFFORT, endOnFailure: true });

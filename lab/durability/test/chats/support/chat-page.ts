@@ -18,7 +18,7 @@ export class ChatPage {
 
   static async open(context: BrowserContext, url: string): Promise<ChatPage> {
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(300_000);
     const opened = new ChatPage(page);
     await page.goto(url);
     await opened.isReady();

@@ -14,8 +14,8 @@ import { temporaryFolder } from '../../temporary-folder.ts';
 import { ChatPage, json } from './chat-page.ts';
 import type { ChatStore, StartProcess, StartedProcess } from './chat-stores.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
-const START_MS = 60_000;
+const PATIENCE = { timeout: 300_000, interval: 20 };
+const START_MS = 300_000;
 
 interface WorldParts {
   readonly store: Store;

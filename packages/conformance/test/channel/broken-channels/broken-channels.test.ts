@@ -50,7 +50,7 @@ async function failuresOf(defect: Defect, isShared = false): Promise<string[]> {
 }
 
 describe('a channel that', () => {
-  test.for(Object.entries(defects))('%s', { timeout: 60_000 }, async ([name, defect]) => {
+  test.for(Object.entries(defects))('%s', async ([name, defect]) => {
     expect(await failuresOf(defect, SHARING_DEFECTS.has(name))).toEqual(expected[name]);
   });
 });

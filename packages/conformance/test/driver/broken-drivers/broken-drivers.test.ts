@@ -91,7 +91,7 @@ const subjects: readonly (readonly [name: string, (each: DriverCase) => Subject]
 ];
 
 // Concurrent, because the cases of some defects wait.
-describe.concurrent('a driver that', { timeout: 120_000 }, () => {
+describe.concurrent('a driver that', () => {
   test.for(subjects)('%s', async ([name, subject], { expect }) => {
     const isShort = (each: DriverCase): boolean =>
       waiting.has(name) && expected[name]?.includes(nameOf(each)) === true;

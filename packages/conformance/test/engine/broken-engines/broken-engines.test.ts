@@ -24,7 +24,7 @@ async function failuresOf(defect: Defect, among: readonly EngineCase[]): Promise
 }
 
 describe('an engine that', () => {
-  test.for(Object.entries(defects))('%s', { timeout: 60_000 }, async ([name, defect]) => {
+  test.for(Object.entries(defects))('%s', async ([name, defect]) => {
     const among = asked(name);
     expect(await failuresOf(defect, among)).toEqual(redAmong(among, expected[name]));
   });

@@ -46,7 +46,7 @@ async function failuresOf(defect: string, cases: readonly EngineCase[]): Promise
 }
 
 describe('an engine on a file that', () => {
-  test.concurrent.for(Object.keys(brokenQueues))('%s', { timeout: 120_000 }, async (defect) => {
+  test.concurrent.for(Object.keys(brokenQueues))('%s', async (defect) => {
     const cases = asked(defect);
     const red = redAmong(cases, expected[defect]);
     const failures = await failuresOf(defect, cases);

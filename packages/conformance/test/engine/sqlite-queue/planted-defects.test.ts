@@ -18,7 +18,6 @@ const most = Number(process.env['EFFORT'] ?? 1) > 1 ? Infinity : 1;
 
 test.for(Object.entries(defects).filter(([name]) => IMPOSSIBLE[name] === undefined))(
   'the cases find an engine on a file that %s',
-  { timeout: 60_000 },
   async ([name, defect]) => {
     const red = (expected[name] ?? []).slice(0, most);
     const open = plantedInQueue(defect);

@@ -14,14 +14,10 @@ const asked = casesFor(sessionStoreCases, expected, { every: 48, dear: DEAR_CASE
 /** Creates a test for each store with a defect of these groups. The store fails the listed cases, and no other that it runs. */
 export function testDefects(...groups: readonly (keyof typeof GROUPS)[]): void {
   describe.each(groups)('%s', (group) => {
-    test.for(Object.entries(GROUPS[group]))(
-      'a store that %s',
-      { timeout: 60_000 },
-      async ([defect, parts]) => {
-        const cases = asked(defect);
-        expect(await failuresOf(parts, cases)).toEqual(redAmong(cases, expected[defect]));
-      },
-    );
+    test.for(Object.entries(GROUPS[group]))('a store that %s', async ([defect, parts]) => {
+      const cases = asked(defect);
+      expect(await failuresOf(parts, cases)).toEqual(redAmong(cases, expected[defect]));
+    });
   });
 }
 

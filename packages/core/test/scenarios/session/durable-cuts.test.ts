@@ -199,4 +199,4 @@ test('a run that is killed at any save ends in another process with the same res
     }),
     cases(15),
   );
-}, 60_000);
+});

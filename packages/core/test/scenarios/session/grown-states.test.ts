@@ -368,16 +368,12 @@ function reworded(answer: AssistantMessage, said: readonly string[]): Message {
   return { ...answer, content: said.map(part) };
 }
 
-test(
-  'a state with cached results compiles, repairs and saves to the same as a fresh copy',
-  { timeout: 600_000 },
-  () => {
-    fc.assert(
-      fc.property(histories, (moves) => {
-        const world = new World((actual, expected) => assert.deepStrictEqual(actual, expected));
-        for (const move of moves) world.take(move);
-      }),
-      cases(300),
-    );
-  },
-);
+test('a state with cached results compiles, repairs and saves to the same as a fresh copy', () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World((actual, expected) => assert.deepStrictEqual(actual, expected));
+      for (const move of moves) world.take(move);
+    }),
+    cases(300),
+  );
+});

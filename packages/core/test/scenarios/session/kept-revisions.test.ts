@@ -189,4 +189,4 @@ test('after any actions and deaths, each kept revision is the session as it was 
     cases(40),
   );
   expect(Math.min(deaths, undone)).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -349,23 +349,19 @@ function quiet(session: Promise<AgentSession>): Promise<AgentSession | undefined
   });
 }
 
-test(
-  'processes with a session cache see and do the same as a process without a cache',
-  { timeout: 600_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(turns, fc.constantFrom(64_000_000, 4_000), async (all, cacheBytes) => {
-        const world = new World(cacheBytes);
-        for (const name of SESSIONS) await world.take({ who: 0, name, deed: { type: 'create' } });
-        for (const turn of all) {
-          await world.take(turn);
-          if (!turn.isSeen) continue;
-          for (const { seen, stored } of await world.seen()) assert.deepStrictEqual(seen, stored);
-        }
-        await world.end();
+test('processes with a session cache see and do the same as a process without a cache', async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, fc.constantFrom(64_000_000, 4_000), async (all, cacheBytes) => {
+      const world = new World(cacheBytes);
+      for (const name of SESSIONS) await world.take({ who: 0, name, deed: { type: 'create' } });
+      for (const turn of all) {
+        await world.take(turn);
+        if (!turn.isSeen) continue;
         for (const { seen, stored } of await world.seen()) assert.deepStrictEqual(seen, stored);
-      }),
-      cases(100),
-    );
-  },
-);
+      }
+      await world.end();
+      for (const { seen, stored } of await world.seen()) assert.deepStrictEqual(seen, stored);
+    }),
+    cases(100),
+  );
+});

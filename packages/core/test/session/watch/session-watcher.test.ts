@@ -217,22 +217,18 @@ class World {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test(
-  'whatever becomes of workers and batches, a reader ends with the saved state, and shows no state that no worker had',
-  { timeout: 600_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(turns, { maxLength: 60, size: 'max' }), fates, async (plan, planned) => {
-        const world = new World(planned);
-        await world.begin();
-        for (const turn of plan) await world.take(turn);
-        const { stored, views } = await world.finish();
-        for (const view of views) {
-          assert.deepStrictEqual(view?.session.state, stored?.state);
-          assert.deepEqual([view?.session.version, view?.isSaved], [stored?.version, true]);
-        }
-      }),
-      cases(150),
-    );
-  },
-);
+test('whatever becomes of workers and batches, a reader ends with the saved state, and shows no state that no worker had', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(turns, { maxLength: 60, size: 'max' }), fates, async (plan, planned) => {
+      const world = new World(planned);
+      await world.begin();
+      for (const turn of plan) await world.take(turn);
+      const { stored, views } = await world.finish();
+      for (const view of views) {
+        assert.deepStrictEqual(view?.session.state, stored?.state);
+        assert.deepEqual([view?.session.version, view?.isSaved], [stored?.version, true]);
+      }
+    }),
+    cases(150),
+  );
+});
