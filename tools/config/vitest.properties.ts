@@ -14,6 +14,30 @@ export function cases(number: number): { readonly numRuns: number } {
   return { numRuns: Math.ceil(number * EFFORT) };
 }
 
+const CODE_POINTS = 0x11_0000;
+const FIRST_SURROGATE = 0xd800;
+const SURROGATES = 0x800;
+
+/**
+ * The unit of a text of any code points: `fc.string({ unit: codePoint })`. The unit `binary` of fast-check builds a map of
+ * all 1.1 million code points when an arbitrary is created, which takes a second.
+ */
+export const codePoint: fc.Arbitrary<string> = fc
+  .nat({ max: CODE_POINTS - SURROGATES - 1 })
+  .map(characterAt, indexOfCharacter);
+
+function characterAt(index: number): string {
+  return String.fromCodePoint(index < FIRST_SURROGATE ? index : index + SURROGATES);
+}
+
+/** @throws TypeError for what is not one code point, as fast-check asks. */
+function indexOfCharacter(value: unknown): number {
+  const code = typeof value === 'string' ? value.codePointAt(0) : undefined;
+  const index = code === undefined || code < FIRST_SURROGATE ? code : code - SURROGATES;
+  if (index === undefined || characterAt(index) !== value) throw new TypeError('Not one code point.');
+  return index;
+}
+
 fc.configureGlobal({
   seed: SEED,
   reporter: report,

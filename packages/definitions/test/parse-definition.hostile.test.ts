@@ -1,7 +1,7 @@
 import { DefinitionError, parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../tools/config/vitest.properties.ts';
+import { cases, codePoint } from '../../../tools/config/vitest.properties.ts';
 import { problemsOf } from './problems-of.ts';
 
 const KIB = 1024;
@@ -176,7 +176,7 @@ test('every text is either a definition or a list of problems', () => {
   );
   const noise = fc.oneof(
     fc.array(scraps, { maxLength: 30 }).map((parts) => parts.join('')),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
   );
   fc.assert(
     fc.property(noise, fc.constantFrom('a.md', 'a.yaml', 'a.json'), fc.boolean(), (text, file, isFramed) => {

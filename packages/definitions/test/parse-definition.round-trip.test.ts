@@ -3,7 +3,7 @@ import { agentDefinition, type AgentDefinition } from '@holdfast/core';
 import { parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases } from '../../../tools/config/vitest.properties.ts';
+import { cases, codePoint } from '../../../tools/config/vitest.properties.ts';
 import { stringify } from 'yaml';
 
 const ODD_TEXTS = [
@@ -41,7 +41,7 @@ const ODD_NAMES = [
 
 const texts = fc.oneof(
   fc.string({ maxLength: 12 }),
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: codePoint, maxLength: 8 }),
   fc.constantFrom(...ODD_TEXTS, ...ODD_NAMES, 'two\nlines\n', '\n\n', 'a\n  b \n', 'x'.repeat(200)),
 );
 const names = texts.filter((text) => text !== '');

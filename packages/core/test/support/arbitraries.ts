@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { codePoint } from '../../../../tools/config/vitest.properties.ts';
 import {
   AgentState,
   assistantMessage,
@@ -68,7 +69,7 @@ const ODD_TEXTS = [
 /** Texts, odd ones often: half surrogates, NUL, names that JavaScript takes for something else. */
 const texts: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.string({ maxLength: 12 }) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
+  { weight: 1, arbitrary: fc.string({ unit: codePoint, maxLength: 8 }) },
   { weight: 2, arbitrary: fc.constantFrom(...ODD_TEXTS) },
 );
 

@@ -73,6 +73,10 @@ describe('budgets', () => {
     expect([ExecutionBudget.unlimited().isEmpty, budget.isEmpty]).toEqual([true, false]);
     expect(ExecutionBudget.of({ maxSteps: Infinity })).toBe(ExecutionBudget.unlimited());
     expect(ExecutionBudget.of(budget)).toBe(budget);
+    expect(ExecutionBudget.of({ deadline: Infinity, maxSteps: 1 }).deadline).toBeUndefined();
+  });
+  test('a limit of minus zero is zero, since JSON has no minus zero', () => {
+    expect(ExecutionBudget.of({ maxTokens: -0 }).maxTokens).toBe(0);
   });
   test('unlimited steps differ from an absent limit of steps', () => {
     const [unsaid, unlimited] = [ExecutionBudget.of({}), ExecutionBudget.unlimited()];
