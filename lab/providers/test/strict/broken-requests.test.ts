@@ -40,6 +40,7 @@ const MODELS = [
   'o1-mini',
   'gpt-4.1',
   'llama-3.3-70b-versatile',
+  'devstral-small-2:24b',
 ];
 
 /** The models that a wire may have in these tests; the first that a rule holds for is taken. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { membersOf, partsOf, type View } from '../view.ts';
-import { check, scope, select, selector, selectParts, turnsOf, type Violation } from './check.ts';
+import { check, scope, select, selector, selectParts, shown, turnsOf, type Violation } from './check.ts';
 
 /** The request, or each message, has at least `min` and at most `max` of these parts or values. */
 export const count = check(
@@ -79,6 +79,14 @@ export const toolChoice = check(
   ({ toolChoice: given }, { allowed }) =>
     given === undefined || allowed.includes(given) ? [] : [{ path: ['tool_choice'], fill: { value: given } }],
 );
+
+/** Each value is the name of a tool of the request. */
+export const declared = check(z.strictObject({ ...scope, of: selector }), (view, { of, ...within }) => {
+  const names = new Set(select(view, 'tool.name').map(({ value }) => value));
+  return select(view, of, within)
+    .filter(({ value }) => !names.has(value))
+    .map(({ path, value }) => ({ path, fill: { value: shown(value) } }));
+});
 
 /** The request has tools when its history has calls or results. */
 export const toolsWithCalls = check(z.strictObject({}), (view) =>

@@ -54,6 +54,17 @@ function bedrock(name: string, modelId: string, given = signedFeatures): StrictP
   };
 }
 
+function ollama(name: string, modelId: string, given: StrictProfile['features']): StrictProfile {
+  return {
+    name,
+    package: 'ollama-ai-provider-v2',
+    wire: ollamaStrict,
+    dialects: ['ollama'],
+    features: given,
+    model: (baseUrl) => createOllama({ baseURL: `${baseUrl}/api` })(modelId),
+  };
+}
+
 const plain = features('parallel-calls', 'files-in');
 
 /** The providers with a protocol of their own. */
@@ -108,14 +119,8 @@ export const nativeProfiles: readonly StrictProfile[] = [
     features: features('reasoning', 'parallel-calls', 'files-in'),
     model: (baseUrl) => createCohere({ apiKey, baseURL: `${baseUrl}/v2` })('command-a-reasoning-08-2025'),
   },
-  {
-    name: 'ollama',
-    package: 'ollama-ai-provider-v2',
-    wire: ollamaStrict,
-    dialects: ['ollama'],
-    features: features('reasoning', 'parallel-calls', 'files-in'),
-    model: (baseUrl) => createOllama({ baseURL: `${baseUrl}/api` })('qwen3'),
-  },
+  ollama('ollama', 'qwen3', features('reasoning', 'parallel-calls', 'files-in')),
+  ollama('ollama (Mistral)', 'devstral-small-2:24b', plain),
   {
     name: 'gateway',
     package: '@ai-sdk/gateway',

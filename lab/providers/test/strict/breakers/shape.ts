@@ -127,6 +127,10 @@ export const shapeBreakers: Readonly<Record<string, Breaker>> = {
     const { path } = firstPart(whole, selectorOf(whole), scopeOf(whole));
     return setAt(whole.body, [...path, 'strange'], 1);
   },
+  declared: (whole) => {
+    const [first] = valuesOf(whole);
+    return first ? setAt(whole.body, first.path, 'unknown') : whole.body;
+  },
   toolChoice: choice,
   toolsWithCalls: withoutTools,
   bodyBytes: ({ rule, body }) => ({ ...body, padding: 'x'.repeat(Number(parameter(rule, 'max'))) }),
