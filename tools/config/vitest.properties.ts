@@ -38,6 +38,13 @@ function indexOfCharacter(value: unknown): number {
   return index;
 }
 
+const pathSegment = fc.string({ unit: codePoint, maxLength: 8 }).map(encodeURIComponent);
+
+/** URLs of the web. `fc.webUrl()` builds the same map of code points. */
+export const webUrl: fc.Arbitrary<string> = fc
+  .tuple(fc.constantFrom('http', 'https'), fc.webAuthority(), fc.array(pathSegment, { maxLength: 4 }))
+  .map(([scheme, authority, path]) => `${scheme}://${[authority, ...path].join('/')}`);
+
 fc.configureGlobal({
   seed: SEED,
   reporter: report,

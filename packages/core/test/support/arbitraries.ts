@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { codePoint } from '../../../../tools/config/vitest.properties.ts';
+import { codePoint, webUrl } from '../../../../tools/config/vitest.properties.ts';
 import {
   AgentState,
   assistantMessage,
@@ -126,7 +126,7 @@ const fileFields = {
   mediaType: fc.constantFrom('image/png', 'application/pdf'),
   data: fc.oneof(
     fc.record({ type: fc.constant('data' as const), data: fc.base64String({ maxLength: 12 }) }),
-    fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
+    fc.record({ type: fc.constant('url' as const), url: webUrl }),
     fc.record({
       type: fc.constant('reference' as const),
       reference: fc.constant({ openai: 'file_1', __other: 'f' }),

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import fc from 'fast-check';
+import { webUrl } from '../../../../tools/config/vitest.properties.ts';
 
 type UIPart = UIMessage['parts'][number];
 type ToolPart = Extract<UIPart, { readonly toolCallId: string }>;
@@ -31,7 +32,7 @@ const done = record({ state: fc.constant('done') }, { providerMetadata: metadata
 const text = fc
   .tuple(fc.constantFrom('text', 'reasoning'), someText, fc.oneof(open, done))
   .map(([type, words, state]) => ({ type, text: words, ...state }));
-const media = { mediaType: fc.constantFrom('image/png', 'text/csv'), url: fc.webUrl() };
+const media = { mediaType: fc.constantFrom('image/png', 'text/csv'), url: webUrl };
 const signed = { providerMetadata: metadata };
 const others = fc.oneof(
   record({ type: fc.constantFrom('file', 'reasoning-file'), ...media }, signed),
