@@ -1,5 +1,5 @@
 import type { Break } from '../server.ts';
-import type { Answer, AnswerPart, AnswerUsage, WireFailure } from '../wire.ts';
+import type { Answer, AnswerPart, AnswerUsage, PartOf, WireFailure } from '../wire.ts';
 import { inputOf } from '../wires/parts.ts';
 import { prefixOf, type Issuer } from './issuer.ts';
 import type { Part, Turn, View } from './view.ts';
@@ -31,23 +31,34 @@ export function issuedAnswer(
   issuer: Issuer,
 ): Answer {
   const hasCall = parts.some(({ type }) => type === 'call');
+  const id = issuer.nextId();
   return {
-    id: issuer.nextId(),
-    parts: signedParts(parts, view, issuer),
+    id,
+    parts: signedParts(parts, view, issuer, id),
     finish: finish ?? (hasCall ? 'tool-calls' : 'stop'),
     usage,
     signature: issuer.sign(prefixOf(view, view.turns.length, 0), ''),
   };
 }
 
-function signedParts(parts: readonly AnswerPart[], view: View, issuer: Issuer): readonly AnswerPart[] {
+function signedParts(
+  parts: readonly AnswerPart[],
+  view: View,
+  issuer: Issuer,
+  id: string,
+): readonly AnswerPart[] {
+  const size = parts.filter(isUnsigned).length;
   return parts.reduce<readonly AnswerPart[]>((before, part) => {
-    if (part.type !== 'reasoning' || part.signature !== undefined) return [...before, part];
+    if (!isUnsigned(part)) return [...before, part];
     const inside: Turn = { ...EMPTY, parts: before.map(replayed) };
     const prefix = prefixOf({ ...view, turns: [...view.turns, inside] }, view.turns.length, before.length);
     const text = part.text === '' ? 'redacted' : part.text;
-    return [...before, { ...part, signature: issuer.sign(prefix, text) }];
+    return [...before, { ...part, signature: issuer.sign(prefix, text, { id, size }) }];
   }, []);
+}
+
+function isUnsigned(part: AnswerPart): part is PartOf<'reasoning'> {
+  return part.type === 'reasoning' && part.signature === undefined;
 }
 
 const MESSAGE: Part = { type: 'message', path: [], raw: {}, at: {} };

@@ -1,11 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { textOf, type Part, type Turn, type View } from './view.ts';
 
-/** The content of a signature: the endpoint that gave it, the prefix and the text. */
+/** The content of a signature: the endpoint that gave it, the prefix, the text, and the answer. */
 interface Seal {
   readonly endpoint: string;
   readonly prefix: string;
   readonly text: string;
+  readonly answer: string;
+  readonly size: number;
+}
+
+/** The answer to which a signature belongs, and how many pieces of reasoning it has. */
+export interface SealedAnswer {
+  readonly id: string;
+  readonly size: number;
 }
 
 /** An item that a server made. `reasoning`: the reasoning item directly before it. `following`: the item directly after reasoning. */
@@ -28,8 +36,8 @@ export class Issuer {
   }
 
   /** A signature of a text that stands after this prefix. It is base64. */
-  sign(prefix: string, text: string): string {
-    const seal: Seal = { endpoint: this.endpoint, prefix, text: digest(text) };
+  sign(prefix: string, text: string, { id, size }: SealedAnswer = { id: '', size: 0 }): string {
+    const seal: Seal = { endpoint: this.endpoint, prefix, text: digest(text), answer: id, size };
     return Buffer.from(JSON.stringify(seal)).toString('base64');
   }
 

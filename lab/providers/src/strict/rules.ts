@@ -22,6 +22,8 @@ const ruleSchema = z.strictObject({
   status: z.number(),
   /** The provider's words. `{path}` and other names are filled in. */
   error: z.string(),
+  /** `ours`: the sources do not quote the provider. */
+  words: z.literal('ours').optional(),
   sources: z.array(z.string()),
   date: z.string().regex(/^20\d\d-\d\d$/),
   certainty: z.enum(['documented', 'several reports', 'one report', 'source code', 'disputed', 'assumed']),

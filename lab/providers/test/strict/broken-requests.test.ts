@@ -66,7 +66,7 @@ const OF_WIRE: Readonly<Record<string, RegExp>> = {
 };
 
 /** Rules that need a conversation with another end. */
-const OPEN = ['leadingReasoning', 'firstCallSigned'];
+const OPEN = ['leadingReasoning', 'wholeReasoning', 'firstCallSigned'];
 
 function optionsFor(profile: StrictProfile, rule: Rule): BaseOptions {
   const { last, open } = rule.check as { last?: boolean; open?: boolean };

@@ -54,6 +54,18 @@ function isDropped({ body }: View): boolean {
   return thinking?.block_binding?.prefix_mismatch_behavior === 'drop_block';
 }
 
+/** The last message of the model has all reasoning of its answer, or none. */
+export const wholeReasoning = check(z.strictObject({}), ({ turns }, _, { issuer }) => {
+  const last = turns.findLast(({ role }) => role === 'assistant');
+  if (!last) return [];
+  const seals = last.parts
+    .filter(({ type }) => type === 'reasoning' || type === 'redacted')
+    .flatMap(({ at }) => issuer.read(at['signature']?.value) ?? []);
+  return seals.some(({ answer, size }) => seals.filter((seal) => seal.answer === answer).length < size)
+    ? [{ path: last.path }]
+    : [];
+});
+
 /** The last message of the model, when it has calls, starts with reasoning. */
 export const leadingReasoning = check(z.strictObject({}), ({ turns }) => {
   const last = turns.findLast(({ role }) => role === 'assistant');

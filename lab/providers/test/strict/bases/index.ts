@@ -18,7 +18,8 @@ export function baseOf(profile: StrictProfile, options: BaseOptions, issuer: Iss
     method: 'POST',
     path: `/models/${options.model}/model/${options.model}/x:generateContent`,
     headers: { 'ai-language-model-id': options.model },
-    body: base(options, profile.dialects, issuer),
+    // Through JSON, so that no two messages share an object.
+    body: JSON.parse(JSON.stringify(base(options, profile.dialects, issuer))) as unknown,
   };
   return { ...request, body: signedBody(profile, request, options, issuer) };
 }
@@ -40,7 +41,11 @@ function signedBody(
   const [first] = places;
   if (!first) return request.body;
   const text = first.part.type === 'redacted' ? 'redacted' : textOf(first.part.at['text']?.value);
-  const signature = issuer.sign(prefixOf(view, first.turn, first.index), text);
+  const pieces = view.turns[first.turn]?.parts.filter(
+    ({ type }) => type === 'reasoning' || type === 'redacted',
+  );
+  const answer = { id: `answer ${first.turn}`, size: pieces?.length ?? 0 };
+  const signature = issuer.sign(prefixOf(view, first.turn, first.index), text, answer);
   const body = setAt(request.body, first.place.path, signature);
   return signedBody(profile, { ...request, body }, { thinking } as BaseOptions, issuer);
 }

@@ -13,6 +13,7 @@ function withForeign(whole: Whole): ReturnType<Breaker> {
 export const reasoningBreakers: Readonly<Record<string, Breaker>> = {
   signed: withForeign,
   bound: ({ body }) => setAt(body, ['system', 0, 'text'], 'Be kind.'),
+  wholeReasoning: (whole) => removeAt(whole.body, firstPart(whole, 'redacted').path),
   leadingReasoning: (whole) => {
     const body = removeAt(whole.body, firstPart(whole, 'redacted').path);
     return removeAt(body, firstPart(whole, 'reasoning').path);
