@@ -37,6 +37,8 @@ export const scope = {
   without: z.string().optional(),
   /** The last turn of the request only. */
   last: z.boolean().optional(),
+  /** All turns but a last one of the assistant, which the model continues. */
+  settled: z.boolean().optional(),
   /** The last part of a turn only. */
   end: z.boolean().optional(),
   /** Only turns after the last message of the user. */
@@ -85,13 +87,15 @@ function candidates({ message, parts }: Turn, { end, unless = '' }: Scope): read
 }
 
 /** The turns of a scope, with their index in the request. */
-export function turnsOf({ turns }: View, { role, last, open, ...parts }: Scope) {
+export function turnsOf({ turns }: View, { role, last, open, settled, ...parts }: Scope) {
   const start = open ? turns.findLastIndex((turn) => turn.role === 'user' && !hasPart(turn, 'result')) : -1;
   return turns
     .map((turn, index) => ({ turn, index }))
     .filter(({ turn, index }) => {
       if (role !== undefined && turn.role !== role) return false;
-      if (index <= start || (last && index !== turns.length - 1)) return false;
+      const isLast = index === turns.length - 1;
+      if (index <= start || (last && !isLast)) return false;
+      if (settled && isLast && turn.role === 'assistant') return false;
       if (parts.with !== undefined && !hasPart(turn, parts.with)) return false;
       return parts.without === undefined || !hasPart(turn, parts.without);
     });

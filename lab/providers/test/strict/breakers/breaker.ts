@@ -26,7 +26,7 @@ export function selectorOf({ rule }: Whole): string {
 
 /** The scope of a rule. */
 export function scopeOf({ rule }: Whole) {
-  const names = ['role', 'with', 'without', 'last', 'end', 'open', 'unless'];
+  const names = ['role', 'with', 'without', 'last', 'end', 'open', 'unless', 'settled'];
   return Object.fromEntries(names.flatMap((name) => (name in rule.check ? [[name, rule.check[name]]] : [])));
 }
 
