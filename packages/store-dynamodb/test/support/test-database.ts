@@ -6,7 +6,6 @@ import {
   DynamoDBClient,
   paginateScan,
   PutItemCommand,
-  type DynamoDBClientConfig,
 } from '@aws-sdk/client-dynamodb';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import {
@@ -32,7 +31,7 @@ export interface TestDatabase {
   readonly proxy: RequestProxy;
   /** A proxy that injects network faults. The clients use it if the database was started with `hasFaults`. */
   readonly faults: FaultProxy;
-  /** Returns a client of the proxy: all stores with the same number of attempts of the SDK share it. */
+  /** Creates a client of the proxy. `maxAttempts` is the number of attempts of the SDK. */
   readonly client: (maxAttempts?: number) => DynamoDBClient;
   /** Copies the items of a table, past the proxy. The returned function restores them. */
   readonly remember: (table: string) => Promise<() => Promise<void>>;
@@ -55,7 +54,7 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
   const { DYNAMODB_ENDPOINT } = process.env;
   const opened: { server?: DynamoDbServer; endpoint?: string; proxy?: RequestProxy; faults?: FaultProxy } =
     {};
-  const clients = new Map<string, DynamoDBClient>();
+  const clients: DynamoDBClient[] = [];
   const tables: string[] = [];
   const running = <T>(found: T | undefined): T => {
     if (found !== undefined) return found;
@@ -64,15 +63,9 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
   const proxy = (): RequestProxy => running(opened.proxy);
   const faults = (): FaultProxy => running(opened.faults);
   const clientOf = (endpoint: string, maxAttempts = 3): DynamoDBClient => {
-    const name = `${endpoint} ${maxAttempts}`;
-    const found = clients.get(name);
-    if (found !== undefined) return found;
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-    const made = new DynamoDBClient({
-      ...{ endpoint, region: 'us-east-1', credentials, maxAttempts },
-      ...(opened.server && { signer: unsigned }),
-    });
-    clients.set(name, made);
+    const made = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts });
+    clients.push(made);
     return made;
   };
   const client = (maxAttempts?: number): DynamoDBClient =>
@@ -119,7 +112,7 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     const { operations } = proxy();
     const left = opened.server ? [] : tables;
     for (const TableName of left) await client().send(new DeleteTableCommand({ TableName }));
-    for (const made of clients.values()) made.destroy();
+    for (const made of clients) made.destroy();
     await Promise.all([proxy().close(), faults().close()]);
     await opened.server?.stop();
     expect(operations).not.toContain('Scan');
@@ -145,15 +138,6 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     },
   };
 }
-
-/** dynalite reads no signature: a constant one costs no hashes. */
-const unsigned: Extract<DynamoDBClientConfig['signer'], { readonly sign: unknown }> = {
-  async sign(request) {
-    const authorization = 'AWS4-HMAC-SHA256 Credential=test, SignedHeaders=host, Signature=test';
-    const headers = { ...request.headers, authorization, 'x-amz-date': '20270101T000000Z' };
-    return Object.assign(request, { headers });
-  },
-};
 
 /** Keeps the retries of the SDK. It waits up to a second before each retry of a throttled request. */
 async function shortenPauses({ config }: DynamoDBClient): Promise<void> {
