@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './run/agent-run.ts';
+import { compiledFor, type CompiledStep } from './run/call-model.ts';
 import { loopFor, type InternalRunOptions, type LoopParts, type RunOptions } from './run/loop-parts.ts';
 import { redactedListener, type Redact } from './redact.ts';
 import {
@@ -109,6 +110,13 @@ export interface AgentLoop<in Context = unknown> {
   iterate(state: AgentState, ...options: RunArguments<Context>): AsyncGenerator<AgentState, undefined>;
   /** Streams all events, including text as it arrives; `result` is the last state. */
   stream(state: AgentState, ...options: RunArguments<Context>): EventStream<AgentState>;
+  /**
+   * Returns what the model received in a step of the current execution: each message of its input with the message that was
+   * sent for it, in the form of the provider. It shows the system prompt of the state, without the changes of hooks. A loop
+   * that an application wrote itself may omit this method.
+   * @throws RangeError `ARGUMENT_INVALID` for an unknown step.
+   */
+  compiledFor?(state: AgentState, stepId: string): CompiledStep;
 }
 
 /** The options with a single value; the other options are lists. */
@@ -196,7 +204,14 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   }
 
   const { tools, toolList } = parts;
-  return Object.freeze({ tools, run, iterate, stream, needsRunContext: needsRunContext(toolList) });
+  return Object.freeze({
+    tools,
+    run,
+    iterate,
+    stream,
+    compiledFor: (state: AgentState, stepId: string) => compiledFor(parts, state, stepId),
+    needsRunContext: needsRunContext(toolList),
+  });
 }
 
 /** Runs to the end and returns the last state. @throws the error of a failed checkpoint. */

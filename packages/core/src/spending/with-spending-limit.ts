@@ -14,6 +14,7 @@ import {
   type InferenceOptions,
   type InferenceRequest,
 } from '../loop/inference/driver.ts';
+import type { RequestForm } from '../loop/inference/request-form.ts';
 import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import { isUnreachable } from '../session/session-errors.ts';
 import { AgentStop } from '../state/execution/continuation.ts';
@@ -125,6 +126,10 @@ class LimitedDriver<Context> implements Driver {
 
   modelId(...[llmConfig]: Parameters<NonNullable<Driver['modelId']>>): string | undefined {
     return this.driver.modelId?.(llmConfig) ?? llmConfig?.model;
+  }
+
+  formOf(...[llmConfig]: Parameters<NonNullable<Driver['formOf']>>): RequestForm | undefined {
+    return this.driver.formOf?.(llmConfig);
   }
 
   async infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse> {

@@ -207,6 +207,7 @@ export abstract class AgentStateView {
       model: request?.model ?? llmConfig?.model,
       llmConfig: filledSettings(llmConfig),
       toolChoice: request?.toolChoice ?? 'auto',
+      ...(request?.form && { form: request.form }),
     });
   }
 

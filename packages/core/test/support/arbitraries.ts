@@ -180,7 +180,7 @@ const toolResultParts = record<AssistantPart>(
   },
   signed,
 );
-const assistantContent: fc.Arbitrary<readonly AssistantPart[]> = fc.array(
+export const assistantContents: fc.Arbitrary<readonly AssistantPart[]> = fc.array(
   fc.oneof(
     { weight: 2, arbitrary: textParts },
     { weight: 4, arbitrary: toolCallParts },
@@ -434,7 +434,7 @@ export const anyMove: fc.Arbitrary<Move> = fc.oneof(
     toolChoice: toolChoices,
   }),
   move(8, 'inferred', {
-    content: assistantContent,
+    content: assistantContents,
     finishReason: orNothing(fc.constantFrom(...FINISH_REASONS)),
     usage: orNothing(usages),
     providerMetadata: orNothing(jsonObjects),

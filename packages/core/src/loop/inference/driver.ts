@@ -6,6 +6,7 @@ import type { InferenceResponse, InferenceResponseInit } from '../../state/infer
 import type { LlmConfig, ResponseFormat } from '../../state/inference/llm-config.ts';
 import type { Messages, ProviderOptions } from '../../state/messages/messages.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
+import type { RequestForm } from './request-form.ts';
 
 /**
  * A tool that a provider defines, such as `openai.web_search`: the provider knows its description and its arguments. A
@@ -110,6 +111,11 @@ export interface Driver {
    * it. The loop uses the id for prices, steps and events.
    */
   modelId?(llmConfig: LlmConfig | undefined): string | undefined;
+  /**
+   * Returns what the provider of a call with these settings demands of a request. The loop brings each request into this
+   * form before it calls `infer`. Absent: the form that nearly every provider takes.
+   */
+  formOf?(llmConfig: LlmConfig | undefined): RequestForm | undefined;
   infer(
     request: InferenceRequest,
     options: InferenceOptions,

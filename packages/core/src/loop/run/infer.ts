@@ -9,21 +9,17 @@ import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
 import { InferenceResponse, isUnfinished } from '../../state/inference/inference-response.ts';
 import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
-import { withinGrace } from '../stopping/grace.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { EventBody } from '../steps/events.ts';
 import { nextAction } from '../steps/stepper.ts';
+import { callModel, effectiveRequest, type CallingRun } from './call-model.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import type { LoopParts, RunParts } from './loop-parts.ts';
+import type { RunParts } from './loop-parts.ts';
 import type { HookedRun, RunHooks } from './run-hooks.ts';
 
 /** The part of a run that the inference of a step uses. */
-export interface InferenceRun extends Pick<
-  HookedRun,
-  'state' | 'signals' | 'now' | 'advance' | 'checkAbort' | 'mayBegin'
-> {
-  readonly loop: LoopParts;
+export interface InferenceRun extends CallingRun, Pick<HookedRun, 'signals' | 'checkAbort' | 'mayBegin'> {
   readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;
   /** The step that this run began last, as it began: the limits were checked for its first call. */
   readonly begunStep: AgentStep | undefined;
@@ -50,20 +46,15 @@ export async function infer(run: InferenceRun): Promise<void> {
   keepRequest(run, request);
   if (loop.hooks.has('checkRequest')) loop.hooks.checkRequest(request, run.hooks.context);
   const stepId = run.state.currentStep?.id as StepId;
-  const { listeners, awaitReader, runContext } = run.given;
+  const { listeners } = run.given;
   if (listeners.length > 0) announceStart(run, stepId, request);
   const signal = run.signals.current;
   const call = { isOpen: true };
   const onDelta = listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
   let response: InferenceResponse | undefined;
+  let fingerprint: string | undefined;
   try {
-    const given = loop.driver.infer(request, {
-      signal,
-      onDelta,
-      awaitReader,
-      run: { state: run.state, runContext },
-    });
-    response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));
+    ({ response, fingerprint } = await callModel(run, request, { signal, onDelta }));
     requireFinished(response);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
@@ -73,8 +64,8 @@ export async function infer(run: InferenceRun): Promise<void> {
   } finally {
     call.isOpen = false;
   }
-  if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response);
-  else recordResponse(run, response);
+  if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response, fingerprint);
+  else recordResponse(run, response, fingerprint);
   if (response.finishReason !== 'error') return;
   throw new HoldfastError('DRIVER_FAILED', 'The model ended its response with an error.', {
     data: { rawFinishReason: response.rawFinishReason },
@@ -101,14 +92,15 @@ function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefine
 }
 
 /** Records the effective request in the step, unless it equals the settings of the state, which is the usual case. */
-function keepRequest(run: InferenceRun, { llmConfig, toolChoice }: InferenceRequest): void {
-  const { state, loop } = run;
+function keepRequest(run: InferenceRun, given: InferenceRequest): void {
+  const { state } = run;
   const { execution, currentStep } = state;
-  const named = llmConfig?.model;
-  const model = named === undefined ? undefined : loop.modelIdOf(llmConfig);
-  const isSaid = model === named && toolChoice === 'auto' && llmConfig === state.llmConfig;
-  if (isSaid && currentStep?.request === undefined && execution?.llmConfig === undefined) return;
-  run.advance({ type: 'requestChanged', request: { model, llmConfig, toolChoice }, at: run.now() });
+  const request = effectiveRequest(run, given);
+  const { model, llmConfig, toolChoice, form } = request;
+  const isSaid = model === llmConfig?.model && toolChoice === 'auto' && llmConfig === state.llmConfig;
+  const isKnown = isSaid && form === undefined && currentStep?.request === undefined;
+  if (isKnown && execution?.llmConfig === undefined) return;
+  run.advance({ type: 'requestChanged', request, at: run.now() });
 }
 
 function announceStart(
@@ -134,7 +126,11 @@ async function requestAfterHooks(run: InferenceRun, original: InferenceRequest):
 }
 
 /** Calls AfterInference hooks. The response is recorded even when a hook throws, because it was paid for. */
-async function responseAfterHooks(run: InferenceRun, given: InferenceResponse): Promise<InferenceResponse> {
+async function responseAfterHooks(
+  run: InferenceRun,
+  given: InferenceResponse,
+  fingerprint: string | undefined,
+): Promise<InferenceResponse> {
   let response = given;
   try {
     return await run.hooks.pass(
@@ -143,7 +139,7 @@ async function responseAfterHooks(run: InferenceRun, given: InferenceResponse): 
       (known, change) => (response = change?.response ?? known),
     );
   } finally {
-    recordResponse(run, response);
+    recordResponse(run, response, fingerprint);
   }
 }
 
@@ -195,8 +191,8 @@ function recordFailure(
   return failure !== undefined;
 }
 
-function recordResponse(run: InferenceRun, response: InferenceResponse): void {
-  run.advance({ type: 'inferred', response, at: run.now() });
+function recordResponse(run: InferenceRun, response: InferenceResponse, fingerprint?: string): void {
+  run.advance({ type: 'inferred', response, fingerprint, at: run.now() });
 }
 
 /** Passes the pieces of a response to the listeners until the call settles. */

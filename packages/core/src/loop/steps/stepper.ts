@@ -44,7 +44,13 @@ export type StepperOutcome =
   | { readonly type: 'inputChanged'; readonly input: Messages; readonly at: Instant }
   /** The request differs from the settings of the state, or from the recorded request. */
   | { readonly type: 'requestChanged'; readonly request: EffectiveRequest; readonly at: Instant }
-  | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
+  | {
+      readonly type: 'inferred';
+      readonly response: InferenceResponse;
+      /** The fingerprint of the request, for a response with reasoning. */
+      readonly fingerprint?: string | undefined;
+      readonly at: Instant;
+    }
   /** The model gave no usable response, and the loop repeats the call. */
   | {
       readonly type: 'inferenceFailed';
@@ -167,8 +173,7 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
     case 'requestChanged':
       return withEffectiveRequest(state, outcome.request, at);
     case 'inferred':
-      if (state.currentStep === undefined) return withLateResponse(state, outcome.response, at);
-      return withStep(state, state.currentStep.withResponse(outcome.response), at);
+      return withResponse(state, outcome.response, outcome.fingerprint, at);
     case 'inferenceFailed':
       return withFailure(state, outcome.failure, outcome.fallback, at);
     case 'inferenceRetried':
@@ -240,11 +245,17 @@ export function stepAtWork({ currentStep, execution }: AgentState): AgentStep | 
   return currentStep ?? (execution?.isTerminal ? execution.lastStepExecution?.step : undefined);
 }
 
-/** Records a response that arrived after a hook ended the execution. */
-function withLateResponse(state: AgentState, response: InferenceResponse, at: Instant): AgentState {
+/** Records a response, which may arrive after a hook ended the execution. */
+function withResponse(
+  state: AgentState,
+  response: InferenceResponse,
+  fingerprint: string | undefined,
+  at: Instant,
+): AgentState {
   const step = stepAtWork(state);
-  if (step === undefined || step.response !== undefined) return state;
-  return state.withLastStep(step.withResponse(response), at);
+  if (step === undefined || (step !== state.currentStep && step.response !== undefined)) return state;
+  const next = step.withResponse(response, fingerprint);
+  return step === state.currentStep ? withStep(state, next, at) : state.withLastStep(next, at);
 }
 
 /** Records the started and completed calls of a step whose execution a hook has ended. */
@@ -287,7 +298,7 @@ function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | un
 
 function withEffectiveRequest(
   state: AgentState,
-  { model, llmConfig, toolChoice }: EffectiveRequest,
+  { model, llmConfig, toolChoice, form }: EffectiveRequest,
   at: Instant,
 ): AgentState {
   const { currentStep: step, execution } = state;
@@ -299,6 +310,7 @@ function withEffectiveRequest(
     ...(!isKnown && { llmConfig: settings }),
     ...(model !== undefined && model !== settings.model && { model }),
     toolChoice,
+    ...(form !== undefined && { form }),
   };
   return state.withNewStep(step.withRequest(request), at);
 }

@@ -1,4 +1,12 @@
-import { byClass, shapeOf, since, type DocumentReader, type Fields, type Members } from '../../document.ts';
+import {
+  byClass,
+  readString,
+  shapeOf,
+  since,
+  type DocumentReader,
+  type Fields,
+  type Members,
+} from '../../document.ts';
 import { isSameJson, type JsonValue } from '../../json.ts';
 import type { Init } from '../values/copy.ts';
 import { isUnresolved, readErrorRecords, type ErrorRecord } from '../values/error-record.ts';
@@ -39,6 +47,7 @@ export const STEP = shapeOf({
   'toolExecutions?': byClass,
   'errors?': readErrorRecords,
   'inferenceFailures?': since(2, readInferenceFailures),
+  'fingerprint?': since(2, readString),
 });
 
 export type StepFields = Fields<typeof STEP, 'errors' | 'inferenceFailures'> & {
@@ -64,11 +73,13 @@ export interface StepDocument {
   toolExecutions?: readonly object[];
   errors?: readonly ErrorRecord[];
   inferenceFailures?: readonly object[];
+  fingerprint?: string;
 }
 
 /** Returns the document of a step that follows `previous`, with its messages by reference. */
 export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
-  const { id, input, request, taggedOutput, response, toolExecutions, errors, inferenceFailures } = step;
+  const { id, input, request, taggedOutput, response, toolExecutions, errors } = step;
+  const { inferenceFailures, fingerprint } = step;
   const document: StepDocument = { id, input: refs.view(input, previous?.input) };
   if (!isSameJson(request, previous?.request)) document.request = request ?? {};
   const output = refs.ranges(taggedOutput);
@@ -82,13 +93,14 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
     document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, taggedOutput, response));
   if (errors.length > 0) document.errors = errors;
   if (inferenceFailures.length > 0) document.inferenceFailures = inferenceFailures.map(writeInferenceFailure);
+  if (fingerprint !== undefined) document.fingerprint = fingerprint;
   return document;
 }
 
 /** Returns the lowest format version that can hold a step. */
 export function versionOfStep(step: StepFields): number {
   const { request, response, toolExecutions, errors, inferenceFailures } = step;
-  if (request !== undefined || inferenceFailures.length > 0) return 2;
+  if (request !== undefined || inferenceFailures.length > 0 || step.fingerprint !== undefined) return 2;
   if (response !== undefined && hasHttpFacts(response)) return 2;
   return some(toolExecutions, hasNewMember) || some(errors, isResolved) ? 2 : 1;
 }

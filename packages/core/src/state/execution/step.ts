@@ -40,6 +40,11 @@ export class AgentStep {
   readonly errors: readonly ErrorRecord[];
   /** The failed calls of the model that the step repeats, in order. */
   readonly inferenceFailures: readonly InferenceFailure[];
+  /**
+   * The fingerprint of the request: its model, system prompt, tools and messages. Present when the response has reasoning,
+   * which is sent again only after the same request.
+   */
+  readonly fingerprint: string | undefined;
   #output: readonly Message[] | undefined;
 
   /** The caller freezes the new object. */
@@ -52,6 +57,7 @@ export class AgentStep {
     this.toolExecutions = fields.toolExecutions ?? NOTHING;
     this.errors = fields.errors ?? NOTHING;
     this.inferenceFailures = fields.inferenceFailures ?? NOTHING;
+    this.fingerprint = fields.fingerprint;
   }
 
   private with(changes: Partial<StepFields>): AgentStep {
@@ -169,13 +175,14 @@ export class AgentStep {
     return isSameJson(checkedRequest, this.request) ? this : this.with({ request: checkedRequest });
   }
 
-  /** Returns the step with a response. Existing output is removed. */
-  withResponse(response: InferenceResponse): AgentStep {
+  /** Returns the step with a response, and the fingerprint of its request. Existing output is removed. */
+  withResponse(response: InferenceResponse, fingerprint?: string): AgentStep {
     if (!(response instanceof InferenceResponse))
       throw wrongArgument(response, 'a response, as returned by InferenceResponse.of()');
     if (response === this.response) return this;
     const next = new AgentStep(this);
     draft(next).response = response;
+    draft(next).fingerprint = fingerprint;
     draft(next).taggedOutput = NOTHING;
     return freeze(next);
   }
@@ -282,7 +289,7 @@ export class AgentStep {
     previous?: AgentStep,
   ): AgentStep {
     const read = new AgentStep(readStep(reader, members, refs, previous));
-    if (hasErrors(members)) readInto(reader, members, STEP, read);
+    if (hasOwnMembers(members)) readInto(reader, members, STEP, read);
     return freeze(read);
   }
 }
@@ -317,8 +324,8 @@ function approvedExecutions(executions: readonly ToolExecution[]): readonly Tool
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
 
-function hasErrors({ errors, inferenceFailures }: Members): boolean {
-  return errors !== undefined || inferenceFailures !== undefined;
+function hasOwnMembers({ errors, inferenceFailures, fingerprint }: Members): boolean {
+  return errors !== undefined || inferenceFailures !== undefined || fingerprint !== undefined;
 }
 
 const readStandaloneStep = readStandalone((reader, members, refs) =>

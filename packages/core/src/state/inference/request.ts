@@ -12,6 +12,11 @@ export interface EffectiveRequest {
   /** The model settings. Absent: the driver's defaults. */
   readonly llmConfig: LlmConfig | undefined;
   readonly toolChoice: ToolChoice;
+  /**
+   * The form of the request, when it was not the form of the driver: the strictest one, after the provider refused the
+   * other.
+   */
+  readonly form?: 'strictest' | undefined;
 }
 
 /** The stored part of a step's request: only what differs from the state. */
@@ -22,6 +27,8 @@ export interface StepRequest {
   readonly model?: string;
   /** Absent: `auto`. */
   readonly toolChoice?: ToolChoice;
+  /** Absent: the form of the driver. */
+  readonly form?: 'strictest';
 }
 
 /** Empty model settings. */
@@ -55,6 +62,7 @@ function requestReader(readChoice: Read<ToolChoice>): Read<StepRequest | undefin
     'llmConfig?': readLlmConfig,
     'model?': readString,
     'toolChoice?': readChoice,
+    'form?': readOneOf(['strictest']),
   });
   return (reader, value) => {
     const { toolChoice, ...settings } = readRequest(reader, value);

@@ -152,8 +152,8 @@ describe('a custom compiler', () => {
     });
     expect(end.status).toBe('completed');
     expect(driver.requests.map(({ messages }) => line(messages))).toEqual([
-      'u a:r,1 t:1! a u',
-      'u a:r,1 t:1! a u a:call_1_1 t:call_1_1!',
+      'u a:1 t:1! a u', // reasoning of an earlier execution is not sent
+      'u a:1 t:1! a u a:call_1_1 t:call_1_1!',
     ]);
   });
 

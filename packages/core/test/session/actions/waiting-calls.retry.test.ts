@@ -95,7 +95,7 @@ describe('retry() of a failed execution', () => {
       execute: () => ++paid,
     });
     const invalid = new DriverError('invalidRequest', 'A bad request.');
-    const { runtime, sessionId } = await sessionOf([{ calls: { pay: {} } }, invalid, 'Paid.'], {
+    const { runtime, sessionId } = await sessionOf([{ calls: { pay: {} } }, invalid, invalid, 'Paid.'], {
       tools: [pay],
     });
     const failed = await runtime.execute(sessionId, sendMessage('Pay'));

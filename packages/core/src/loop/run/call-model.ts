@@ -1,0 +1,163 @@
+import type { LlmConfig } from '../../state/inference/llm-config.ts';
+import { InferenceResponse } from '../../state/inference/inference-response.ts';
+import type { AssistantPart } from '../../state/messages/messages.ts';
+import { driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
+import type { InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
+import { STRICTEST_FORM, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
+import { sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
+import type { SentMessage } from '../sending/sent-list.ts';
+import { invalidArgument } from '../../errors.ts';
+import { isReasoning } from '../sending/repaired-parts.ts';
+import { withinGrace } from '../stopping/grace.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { Instant } from '../../clock.ts';
+import type { EffectiveRequest } from '../../state/inference/request.ts';
+import type { StepperOutcome } from '../steps/stepper.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
+
+/** The part of a run that a call of a model uses. */
+export interface CallingRun {
+  readonly loop: LoopParts;
+  readonly given: Pick<RunParts, 'runContext' | 'awaitReader'>;
+  readonly state: AgentState;
+  now(): Instant;
+  advance(outcome: StepperOutcome): void;
+}
+
+/** The response of a call, and the fingerprint of its request when the response has reasoning. */
+export interface CalledModel {
+  readonly response: InferenceResponse;
+  readonly fingerprint: string | undefined;
+}
+
+type CallOptions = Pick<InferenceOptions, 'signal' | 'onDelta'>;
+
+/**
+ * Calls the model with the request in the form of its provider. When the provider refuses the request, the call is repeated
+ * once in the strictest form.
+ * @throws the error of the driver.
+ */
+export async function callModel(
+  run: CallingRun,
+  request: InferenceRequest,
+  options: CallOptions,
+): Promise<CalledModel> {
+  const form = formFor(run, request.llmConfig);
+  const sent = sentIn(form, run, request);
+  try {
+    return await sendTo(run, sent, options);
+  } catch (error) {
+    const strictest = isRefusal(error, options.signal) ? sentIn(STRICTEST_FORM, run, request) : sent;
+    if (isSameRequest(strictest, sent)) throw error;
+    run.advance({
+      type: 'requestChanged',
+      request: { ...effectiveRequest(run, request), form: 'strictest' },
+      at: run.now(),
+    });
+    return sendTo(run, strictest, options);
+  }
+}
+
+/** The request to record for a step, with the model that the driver names. */
+export function effectiveRequest(
+  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  { llmConfig, toolChoice }: InferenceRequest,
+): EffectiveRequest {
+  const model = llmConfig?.model === undefined ? undefined : loop.modelIdOf(llmConfig);
+  const form = formFor({ loop, state }, llmConfig) === STRICTEST_FORM ? 'strictest' : undefined;
+  return { model, llmConfig, toolChoice, form };
+}
+
+/** The form of the driver, or the strictest one when the model has refused it in the step before. */
+export function formFor(
+  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  llmConfig: LlmConfig | undefined,
+): RequestForm {
+  const { lastStep } = state;
+  const last = lastStep && state.requestOf(lastStep);
+  if (last?.form === 'strictest' && loop.modelIdOf(last.llmConfig) === loop.modelIdOf(llmConfig))
+    return STRICTEST_FORM;
+  return loop.driver.formOf?.(llmConfig) ?? USUAL_FORM;
+}
+
+function sentIn(form: RequestForm, { loop, state }: CallingRun, request: InferenceRequest): SendableRequest {
+  return sendableRequest(request, { form, state, model: loop.modelIdOf(request.llmConfig) });
+}
+
+async function sendTo(
+  run: CallingRun,
+  { toolNames, fingerprint, ...request }: SendableRequest,
+  { signal, onDelta }: CallOptions,
+): Promise<CalledModel> {
+  const { loop, state, given } = run;
+  const { awaitReader, runContext } = given;
+  const answer = loop.driver.infer(request, {
+    signal,
+    onDelta: onDelta && toolNames.size > 0 ? (delta) => onDelta(namedDelta(delta, toolNames)) : onDelta,
+    awaitReader,
+    run: { state, runContext },
+  });
+  const response = InferenceResponse.of(await withinGrace(answer, { signal, clock: loop.clock }));
+  const content =
+    toolNames.size === 0 ? response.content : response.content.map((part) => namedPart(part, toolNames));
+  return {
+    response: toolNames.size === 0 ? response : InferenceResponse.of({ ...response, content }),
+    fingerprint: content.some(isReasoning) ? fingerprint() : undefined,
+  };
+}
+
+function namedDelta(delta: InferenceDelta, names: ReadonlyMap<string, string>): InferenceDelta {
+  if (delta.type !== 'tool-input') return delta;
+  return { ...delta, toolName: names.get(delta.toolName) ?? delta.toolName };
+}
+
+function namedPart(part: AssistantPart, names: ReadonlyMap<string, string>): AssistantPart {
+  if (part.type !== 'tool-call' && part.type !== 'tool-result') return part;
+  const toolName = names.get(part.toolName);
+  return toolName === undefined ? part : { ...part, toolName };
+}
+
+function isRefusal(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted || driverFailureOf(error).kind !== 'invalidRequest') return false;
+  return (partialResponseOf(error)?.content.length ?? 0) === 0;
+}
+
+function isSameRequest(left: SendableRequest, right: SendableRequest): boolean {
+  if (left.systemPrompt !== right.systemPrompt || left.tools !== right.tools) return false;
+  if (left.messages === right.messages) return true;
+  const { length } = left.messages;
+  return length === right.messages.length && left.messages.commonLength(right.messages) === length;
+}
+
+/** What the model received in a step. */
+export interface CompiledStep {
+  readonly request: EffectiveRequest;
+  readonly systemPrompt: string | undefined;
+  /** Each message of the step's input, and what was sent for it. */
+  readonly messages: readonly SentMessage[];
+}
+
+/** See `AgentLoop.compiledFor`. */
+export function compiledFor(loop: LoopParts, state: AgentState, stepId: string): CompiledStep {
+  const { currentStep } = state;
+  const step = currentStep?.id === stepId ? currentStep : state.steps.find(({ id }) => id === stepId);
+  if (step === undefined)
+    throw invalidArgument(
+      `The state has no step ${JSON.stringify(stepId)}: use the id of one of state.steps.`,
+    );
+  const request = state.requestOf(step);
+  const { llmConfig, toolChoice } = request;
+  const form =
+    request.form === 'strictest' ? STRICTEST_FORM : (loop.driver.formOf?.(llmConfig) ?? USUAL_FORM);
+  const { systemPrompt, responseFormat } = state;
+  const given = {
+    messages: step.input,
+    systemPrompt,
+    tools: loop.toolList,
+    toolChoice,
+    responseFormat,
+    llmConfig,
+  };
+  const messages = sentMessages(given, { form, state, model: loop.modelIdOf(llmConfig) });
+  return Object.freeze({ request, systemPrompt, messages });
+}

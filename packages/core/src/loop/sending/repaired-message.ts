@@ -1,0 +1,184 @@
+import { isJsonObject, type JsonObject } from '../../json.ts';
+import { some } from '../../state/values/frozen-array.ts';
+import {
+  assembleMessage,
+  type AssistantMessage,
+  type AssistantPart,
+  type CustomPart,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
+  type UserMessage,
+} from '../../state/messages/messages.ts';
+import { LegalIds, LegalNames } from './legal-names.ts';
+import type { RequestForm } from '../inference/request-form.ts';
+import {
+  hasOption,
+  isBlank,
+  isReasoning,
+  sentFile,
+  sentOutput,
+  textPart,
+  wellFormed,
+  withoutOptions,
+} from './repaired-parts.ts';
+
+const NO_OPTIONS: readonly string[] = [];
+const NO_INPUT: JsonObject = Object.freeze({});
+
+/** Repairs the messages of one conversation, in order, for one form. */
+export class MessageRepair {
+  private readonly form: RequestForm;
+  private readonly names: LegalNames;
+  private readonly ids: LegalIds;
+  private readonly ownCallIds: RegExp | undefined;
+  /** The ids of calls that were omitted, whose results are omitted too. */
+  private readonly omitted = new Set<string>();
+  /** The ids of calls that the provider made itself and knows. */
+  private readonly own = new Set<string>();
+
+  constructor(form: RequestForm) {
+    this.form = form;
+    this.names = new LegalNames(form.toolName);
+    this.ids = new LegalIds(form.callId);
+    this.ownCallIds = form.ownCallIds === undefined ? undefined : new RegExp(form.ownCallIds);
+  }
+
+  /** Returns the message to send; the message itself when it is legal, and `undefined` when nothing of it can be sent. */
+  repaired(message: Message, keepsReasoning: boolean): Message | undefined {
+    const clean = wellFormed(message);
+    switch (clean.role) {
+      case 'system':
+        return clean.content.every(({ text }) => isBlank(text)) ? undefined : clean;
+      case 'user':
+        return this.userMessage(clean);
+      case 'assistant':
+        return this.answer(clean, keepsReasoning);
+      case 'tool':
+        return this.results(clean);
+      default:
+        return clean;
+    }
+  }
+
+  private userMessage(message: UserMessage): Message {
+    const sent = message.content.map((part) => (part.type === 'file' ? sentFile(part) : part));
+    const kept = this.form.takesBlankTexts ? sent : sent.filter(hasText);
+    return withContent(message, kept.length > 0 ? kept : [textPart('(empty message)')]);
+  }
+
+  private answer(message: AssistantMessage, keepsReasoning: boolean): Message | undefined {
+    const { boundOptions = NO_OPTIONS, reasoningBeforeCalls } = this.form;
+    const bound = keepsReasoning ? NO_OPTIONS : boundOptions;
+    const parts: AssistantPart[] = [];
+    for (const part of message.content) {
+      if (isReasoning(part) && !keepsReasoning) continue;
+      const sent = this.part(bound.length > 0 ? withoutOptions(part, bound) : part);
+      if (sent !== undefined) parts.push(sent);
+    }
+    if (!some(parts, saysSomething)) return undefined;
+    if (reasoningBeforeCalls !== undefined && some(parts, isCall) && !some(parts, isReasoning))
+      parts.unshift(Object.freeze({ type: 'reasoning', text: reasoningBeforeCalls }));
+    this.addCallOptions(parts);
+    return withContent(bound.length > 0 ? withoutOptions(message, bound) : message, parts);
+  }
+
+  private part(part: AssistantPart): AssistantPart | undefined {
+    switch (part.type) {
+      case 'text':
+        return this.isSentText(part) ? part : undefined;
+      case 'file':
+        return sentFile(part);
+      case 'tool-call':
+        return this.call(part);
+      case 'tool-result':
+        return this.own.has(part.toolCallId) ? part : undefined;
+      case 'custom':
+        return this.isForProvider(part) ? part : undefined;
+      default:
+        return part;
+    }
+  }
+
+  /** An empty text can carry a signature, which the provider then demands. */
+  private isSentText(part: Extract<AssistantPart, { readonly type: 'text' }>): boolean {
+    return this.form.takesBlankTexts || !isBlank(part.text) || hasOption(part, this.form.boundOptions ?? []);
+  }
+
+  private call(part: ToolCallPart): ToolCallPart | undefined {
+    if (part.providerExecuted === true) {
+      const isOwn = this.isOwnCall(part.toolCallId);
+      (isOwn ? this.own : this.omitted).add(part.toolCallId);
+      return isOwn ? part : undefined;
+    }
+    const toolCallId = this.ids.of(part.toolCallId);
+    const toolName = this.names.of(part.toolName);
+    const input = isJsonObject(part.input) ? part.input : NO_INPUT;
+    const isSame = toolCallId === part.toolCallId && toolName === part.toolName && input === part.input;
+    return isSame ? part : Object.freeze({ ...part, toolCallId, toolName, input });
+  }
+
+  private isOwnCall(toolCallId: string): boolean {
+    return this.ownCallIds?.test(toolCallId) ?? false;
+  }
+
+  private isForProvider({ kind, providerOptions }: CustomPart): boolean {
+    const { optionNames } = this.form;
+    if (optionNames === undefined) return true;
+    return optionNames.some((name) => kind.startsWith(`${name}.`) || providerOptions?.[name] !== undefined);
+  }
+
+  /** Adds options that the provider demands of the first call. */
+  private addCallOptions(parts: AssistantPart[]): void {
+    const { callOptions } = this.form;
+    const index = callOptions === undefined ? -1 : parts.findIndex(isCall);
+    const call = parts[index];
+    if (callOptions === undefined || call === undefined) return;
+    const missing = Object.entries(callOptions).filter(
+      ([provider, members]) => !hasOption(call, Object.keys(members)) && provider !== '',
+    );
+    if (missing.length === 0) return;
+    const added = missing.map(([provider, members]) => {
+      const given = call.providerOptions?.[provider];
+      return [provider, { ...(isJsonObject(given) ? given : undefined), ...members }];
+    });
+    const providerOptions = { ...call.providerOptions, ...Object.fromEntries(added) };
+    parts[index] = Object.freeze({ ...call, providerOptions: Object.freeze(providerOptions) });
+  }
+
+  private results(message: ToolMessage): Message | undefined {
+    const { takesBlankTexts } = this.form;
+    const parts: ToolResultPart[] = [];
+    for (const part of message.content) {
+      if (this.omitted.has(part.toolCallId)) continue;
+      const toolCallId = this.own.has(part.toolCallId) ? part.toolCallId : this.ids.of(part.toolCallId);
+      const toolName = this.names.of(part.toolName);
+      const output = sentOutput(part.output, takesBlankTexts);
+      const isSame = toolCallId === part.toolCallId && toolName === part.toolName && output === part.output;
+      parts.push(isSame ? part : Object.freeze({ ...part, toolCallId, toolName, output }));
+    }
+    return parts.length === 0 ? undefined : withContent(message, parts);
+  }
+}
+
+function hasText(part: UserMessage['content'][number]): boolean {
+  return part.type !== 'text' || !isBlank(part.text);
+}
+
+function isCall(part: AssistantPart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.providerExecuted !== true;
+}
+
+/** True when the part is more than reasoning and sources, which no provider takes alone. */
+function saysSomething(part: AssistantPart): boolean {
+  return !isReasoning(part) && part.type !== 'source';
+}
+
+/** Returns the message with other content; the message itself when the content is the same. */
+export function withContent<T extends Message>(message: T, content: readonly T['content'][number][]): T {
+  const { length } = message.content;
+  const isSame = length === content.length && content.every((part, at) => part === message.content[at]);
+  if (isSame) return message;
+  return assembleMessage(message.role, { ...message, content: Object.freeze(content) }) as T;
+}

@@ -1,0 +1,161 @@
+import { assembleMessage, type Message, type Messages } from '../../state/messages/messages.ts';
+import { List } from '../../state/values/list.ts';
+import { grownFingerprint, type Fingerprint } from './fingerprint.ts';
+import { withContent } from './repaired-message.ts';
+import { textPart } from './repaired-parts.ts';
+import type { RequestForm } from '../inference/request-form.ts';
+
+/** A message as it is sent, and the message of the history that it stands for. */
+export interface SentMessage {
+  /** Absent when nothing of the message was sent. */
+  readonly sent?: Message;
+  /** Absent for a message that the repair added. */
+  readonly said?: Message;
+}
+
+/** The repaired beginning of a list. */
+export interface Progress {
+  readonly source: Messages;
+  /** The number of messages of the source that it covers. */
+  readonly count: number;
+  /** The messages to send. While nothing was repaired, it is the source, of which the first `count` messages count. */
+  readonly sent: Messages;
+  readonly isSame: boolean;
+  /** The fingerprint of some of the messages. */
+  readonly fingerprint: Fingerprint;
+}
+
+/** The messages to send of a list, as they grow, in the order and the roles that a form demands. */
+export class SentList {
+  private readonly source: Messages;
+  private readonly form: RequestForm;
+  /** The fingerprint of the request before the messages. */
+  private readonly start: string;
+  private readonly pairs: SentMessage[] | undefined;
+  /** The number of messages of the source that were added. */
+  private count: number;
+  /** The messages to send: `base` and then `added`; `undefined` while they are the source itself. */
+  private base: Messages | undefined;
+  private added: Message[] = [];
+  private known: Fingerprint;
+
+  constructor(
+    { source, count, sent, isSame, fingerprint }: Progress,
+    form: RequestForm,
+    start: string,
+    pairs?: SentMessage[],
+  ) {
+    this.source = source;
+    this.count = count;
+    this.base = isSame ? undefined : sent;
+    this.known = fingerprint;
+    this.form = form;
+    this.start = start;
+    this.pairs = pairs;
+  }
+
+  /** Adds what is sent of the next message of the source, with what the form demands before it. */
+  add(said: Message, repaired: Message | undefined): void {
+    const { last } = this;
+    const sent = repaired && this.placed(repaired, last);
+    if (sent !== said) this.diverge();
+    if (sent === undefined) this.pairs?.push({ said });
+    else if (sent.role === 'user' && last?.role === 'user' && !this.form.takesUserMessagesInARow)
+      this.join(last, sent, said);
+    else this.append(sent, said, last);
+    this.count++;
+  }
+
+  /** The fingerprint of the request up to here. */
+  fingerprint(): Fingerprint {
+    const { sent, count } = this;
+    return (this.known = grownFingerprint(this.known, sent, this.base ? sent.length : count));
+  }
+
+  progress(): Progress {
+    const { source, count, sent, base, known } = this;
+    return { source, count, sent, isSame: base === undefined, fingerprint: known };
+  }
+
+  private get sent(): Messages {
+    if (this.base === undefined) return this.source;
+    this.base = this.base.concat(this.added);
+    this.added = [];
+    return this.base;
+  }
+
+  private get last(): Message | undefined {
+    if (this.base === undefined) return this.count === 0 ? undefined : this.source.at(this.count - 1);
+    return this.added.at(-1) ?? this.base.last;
+  }
+
+  private diverge(): void {
+    this.base ??= List.from(this.source.slice(0, this.count));
+  }
+
+  /** A system message between others becomes a message of the user where the provider takes none. */
+  private placed(message: Message, last: Message | undefined): Message {
+    if (message.role !== 'system' || this.form.takesLaterSystemMessages) return message;
+    if (last === undefined || last.role === 'system') return message;
+    const text = message.content.map((part) => part.text).join('\n');
+    return assembleMessage('user', { ...message, content: Object.freeze([textPart(`[System] ${text}`)]) });
+  }
+
+  private append(sent: Message, said: Message, last: Message | undefined): void {
+    const before = this.neededBefore(sent, last);
+    if (before !== undefined) {
+      this.diverge();
+      this.added.push(before);
+      this.pairs?.push({ sent: before });
+    }
+    if (this.base !== undefined) this.added.push(sent);
+    this.pairs?.push({ sent, said });
+  }
+
+  private neededBefore(message: Message, last: Message | undefined): Message | undefined {
+    const { takesFirstAnswer, takesUserMessageAfterResults } = this.form;
+    const isFirst = last === undefined || last.role === 'system';
+    if (isFirst && !takesFirstAnswer && (message.role === 'assistant' || message.role === 'tool'))
+      return userText(message.id, '(The beginning of the conversation is not shown.)');
+    if (message.role === 'user' && last?.role === 'tool' && !takesUserMessageAfterResults)
+      return assembleMessage('assistant', { id: message.id, content: Object.freeze([textPart('OK.')]) });
+    return undefined;
+  }
+
+  /** Adds a message of the user to the one before it. */
+  private join(last: Message, next: Message, said: Message): void {
+    this.diverge();
+    const others = this.sent.slice(0, -1);
+    this.base = List.from(others);
+    this.added.push(withContent(last, [...last.content, ...next.content]));
+    if (this.known.count > others.length) this.known = { count: 0, value: this.start };
+    this.pairs?.push({ sent: next, said });
+  }
+}
+
+/** Returns the messages with an end that the provider takes. */
+export function withSentEnd(messages: Messages, form: RequestForm): Messages {
+  const end = neededEnd(messages.last, form);
+  return end === undefined ? messages : messages.append(end);
+}
+
+/** The message that must follow the last one. */
+export function neededEnd(
+  last: Message | undefined,
+  { takesFirstAnswer, takesLastAnswer }: RequestForm,
+): Message | undefined {
+  const isEmpty = last === undefined || last.role === 'system';
+  const isRefused = isEmpty ? !takesFirstAnswer : last.role === 'assistant' && !takesLastAnswer;
+  if (!isRefused || (last?.role === 'assistant' && isPaused(last))) return undefined;
+  return userText('end', isEmpty ? 'Begin.' : 'Continue.');
+}
+
+/** True for a response in which the provider paused at one of its own calls: it continues after its own message. */
+function isPaused({ content }: Message): boolean {
+  return content.some((part) => part.type === 'tool-call' && part.providerExecuted === true);
+}
+
+function userText(id: string, text: string): Message {
+  const content = Object.freeze([textPart(text)]);
+  return assembleMessage('user', { id: id as Message['id'], content }); // the id is not sent
+}
