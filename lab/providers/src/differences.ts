@@ -34,6 +34,16 @@ const noDefaults: DifferenceReason = {
   text: 'The gateway receives the options of a call as its body. The driver does not send a default, such as `includeRawChunks: false`, or `toolChoice` without tools.',
 };
 
+const reasoningDemanded: DifferenceReason = {
+  number: 4,
+  text: 'A call without reasoning is sent with a blank one: models of this family refuse calls without any, also when another model made them.',
+};
+
+const noOldSignatures: DifferenceReason = {
+  number: 5,
+  text: 'Signatures of earlier executions are not sent back, because they are bound to a model and an account. Calls carry the documented value instead.',
+};
+
 const WITHOUT_TOOLS = [
   'text',
   'truncated by the length limit',
@@ -94,6 +104,18 @@ export const differences: readonly NotedDifference[] = [
     scenario: 'failing tool',
     path: `requests[1].body.${path}`,
     reason: errorName,
+  })),
+  ...['parallel calls', 'failing tool', 'two turns'].map((scenario): NotedDifference => ({
+    providers: ['deepseek'],
+    scenario,
+    path: 'requests[*].body.messages[*].reasoning_content',
+    reason: reasoningDemanded,
+  })),
+  ...['call that the provider runs', 'two turns'].map((scenario): NotedDifference => ({
+    providers: ['google', 'google-vertex'],
+    scenario,
+    path: 'requests[*].body.contents[*].parts[*].thoughtSignature',
+    reason: noOldSignatures,
   })),
   ...gatewayDifferences,
 ];

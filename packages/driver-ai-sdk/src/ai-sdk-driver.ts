@@ -8,6 +8,7 @@ import {
 } from '@holdfast/core/driver';
 import type { CalledModel } from './values/called-model.ts';
 import { ModelCall, type CallPolicy } from './call/model-call.ts';
+import { formOf } from './forms/form-of.ts';
 import { promptCacheOf, type PromptCache } from './cache/prompt-cache.ts';
 import type { ObservedInference } from './call/observed-call.ts';
 import { PromptBuilder } from './prompt/prompt-builder.ts';
@@ -145,7 +146,12 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
 
   const modelId: Driver['modelId'] = (llmConfig) => resolver.modelId(llmConfig?.model);
 
-  return Object.freeze({ infer, modelId });
+  const form: Driver['formOf'] = (llmConfig) => {
+    const model = resolver.find(llmConfig?.model);
+    return model && formOf(model);
+  };
+
+  return Object.freeze({ infer, modelId, formOf: form });
 }
 
 function policyOf({

@@ -37,7 +37,16 @@ export class ModelResolver {
     if (typeof wanted !== 'string') return this.upToDate(wanted);
     if (!this.registry && isModelInstance(this.model) && this.model.modelId === wanted)
       return this.upToDate(this.model);
-    return this.find(wanted);
+    return this.named(wanted);
+  }
+
+  /** Returns what `resolve` returns, or `undefined` for an unknown model. */
+  find(modelId: string | undefined): LanguageModelV4 | undefined {
+    try {
+      return this.resolve(modelId);
+    } catch {
+      return undefined; // the call itself reports the error
+    }
   }
 
   /** The id of the model that `resolve` would return for `wanted`; `undefined` without a model. */
@@ -45,7 +54,7 @@ export class ModelResolver {
     return wanted ?? (isModelInstance(this.model) ? this.model.modelId : this.model);
   }
 
-  private find(modelId: string): LanguageModelV4 {
+  private named(modelId: string): LanguageModelV4 {
     const registry = this.registry ?? defaultProvider();
     if (!registry) throw noRegistry(modelId);
     let model: ModelInstance;

@@ -52,6 +52,8 @@ export interface RequestForm {
    * are omitted where the reasoning of the response is omitted.
    */
   readonly boundOptions?: readonly string[];
+  /** True when the provider takes the calls that it ran itself only after the reasoning of the same response. */
+  readonly ownCallsNeedReasoning?: boolean;
   /** Reasoning to send before tool calls that have none, for a provider that demands some. */
   readonly reasoningBeforeCalls?: string;
   /** Options to add to the first tool call of a response that has none of them, for a provider that demands some. */

@@ -11,6 +11,7 @@ import {
   type ToolResultPart,
   type UserMessage,
 } from '../../state/messages/messages.ts';
+import { callMarksOf } from '../../state/messages/call-marks.ts';
 import { LegalIds, LegalNames } from './legal-names.ts';
 import type { RequestForm } from '../inference/request-form.ts';
 import {
@@ -72,8 +73,14 @@ export class MessageRepair {
     const { boundOptions = NO_OPTIONS, reasoningBeforeCalls } = this.form;
     const bound = keepsReasoning ? NO_OPTIONS : boundOptions;
     const parts: AssistantPart[] = [];
+    const losesReasoning = !keepsReasoning && some(message.content, isReasoning);
+    const losesCalls = losesReasoning && this.form.ownCallsNeedReasoning === true;
     for (const part of message.content) {
       if (isReasoning(part) && !keepsReasoning) continue;
+      if (losesCalls && isProviderCall(part)) {
+        this.omitted.add(part.toolCallId);
+        continue;
+      }
       const sent = this.part(bound.length > 0 ? withoutOptions(part, bound) : part);
       if (sent !== undefined) parts.push(sent);
     }
@@ -93,7 +100,7 @@ export class MessageRepair {
       case 'tool-call':
         return this.call(part);
       case 'tool-result':
-        return this.own.has(part.toolCallId) ? part : undefined;
+        return this.own.has(part.toolCallId) && !this.omitted.has(part.toolCallId) ? part : undefined;
       case 'custom':
         return this.isForProvider(part) ? part : undefined;
       default:
@@ -108,7 +115,7 @@ export class MessageRepair {
 
   private call(part: ToolCallPart): ToolCallPart | undefined {
     if (part.providerExecuted === true) {
-      const isOwn = this.isOwnCall(part.toolCallId);
+      const isOwn = this.isOwnCall(callMarksOf(part).approvalId ?? part.toolCallId);
       (isOwn ? this.own : this.omitted).add(part.toolCallId);
       return isOwn ? part : undefined;
     }
@@ -164,6 +171,10 @@ export class MessageRepair {
 
 function hasText(part: UserMessage['content'][number]): boolean {
   return part.type !== 'text' || !isBlank(part.text);
+}
+
+function isProviderCall(part: AssistantPart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.providerExecuted === true;
 }
 
 function isCall(part: AssistantPart): part is ToolCallPart {

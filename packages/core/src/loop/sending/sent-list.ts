@@ -127,10 +127,20 @@ export class SentList {
     this.diverge();
     const others = this.sent.slice(0, -1);
     this.base = List.from(others);
-    this.added.push(withContent(last, [...last.content, ...next.content]));
+    this.added.push(withContent(last, joinedContent(last.content, next.content)));
     if (this.known.count > others.length) this.known = { count: 0, value: this.start };
     this.pairs?.push({ sent: next, said });
   }
+}
+
+type Content = Message['content'];
+
+/** Joins the content of two messages. Texts that meet become one, because some providers take one text only. */
+function joinedContent(first: Content, second: Content): Content {
+  const [before, after] = [first.at(-1), second[0]];
+  if (before?.type !== 'text' || after?.type !== 'text') return [...first, ...second];
+  const text = Object.freeze({ ...before, ...after, text: `${before.text}\n\n${after.text}` });
+  return [...first.slice(0, -1), text, ...second.slice(1)];
 }
 
 /** Returns the messages with an end that the provider takes. */
