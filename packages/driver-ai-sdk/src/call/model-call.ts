@@ -27,6 +27,7 @@ import {
 } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
+import { withoutRefusedThinking } from './thinking.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
 import { httpFactsOf, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
@@ -116,7 +117,8 @@ export class ModelCall {
   private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
     const { headers, model } = this;
     const options = convertRequest(request, promptOfAttempt(prompt), { headers, signal });
-    return this.policy.cache(withoutStorage(options, model), model, this.inference.run);
+    const sent = withoutRefusedThinking(withoutStorage(options, model), model);
+    return this.policy.cache(sent, model, this.inference.run);
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {

@@ -1,0 +1,71 @@
+import { STRICTEST_FORM } from '@holdfast/core/driver';
+import { MockLanguageModelV4 } from 'ai/test';
+import { describe, expect, test } from 'vitest';
+import { aiSdkDriver } from '../../src/ai-sdk-driver.ts';
+import { formOf } from '../../src/forms/form-of.ts';
+import { PROVIDER_DEMANDS } from '../../src/forms/provider-demands.ts';
+
+const NINE = { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 };
+
+test.each([
+  ['mistral.chat', 'magistral-medium-latest', { callId: NINE, takesUserMessageAfterResults: false }],
+  ['amazon-bedrock', 'mistral.mistral-large-2407-v1:0', { callId: NINE, takesFirstAnswer: false }],
+  ['amazon-bedrock', 'anthropic.claude-sonnet-4-5', { callId: { characters: 'A-Za-z0-9_-', maxLength: 64 } }],
+  ['openai.chat', 'gpt-4.1', { callId: { characters: 'A-Za-z0-9_-', maxLength: 40 }, takesBlankTexts: true }],
+  ['azure.responses', 'gpt-5', { boundOptions: ['itemId', 'reasoningEncryptedContent'] }],
+  ['anthropic.messages', 'claude-opus-5', { takesLastAnswer: false, takesLaterSystemMessages: false }],
+  ['googleVertex.anthropic.messages', 'claude-opus-5', { ownCallIds: '^(srvtoolu|mcptoolu)_' }],
+  ['google.generative-ai', 'gemini-2.5-pro', { boundOptions: ['thoughtSignature'] }],
+  [
+    'google.vertex.chat',
+    'gemini-3-pro',
+    { callOptions: { google: { thoughtSignature: expect.any(String) } } },
+  ],
+  ['moonshotai.chat', 'kimi-k2.5', { reasoningBeforeCalls: ' ' }],
+  ['kimi.chat', 'kimi-k2-thinking', { reasoningBeforeCalls: ' ', takesUserMessagesInARow: false }],
+  ['gateway', 'anthropic/claude-opus-5', { optionNames: ['anthropic'], ownCallIds: '' }],
+  ['openrouter', 'mistralai/mistral-large', { callId: NINE }],
+])('%s %s', (provider, modelId, demands) => {
+  expect(formOf({ provider, modelId })).toMatchObject(demands);
+});
+
+test('a provider that is not known receives the strictest form, with ids of any length and its own reasoning', () => {
+  const { name, ...form } = formOf({ provider: 'acme.chat', modelId: 'model-1' });
+  expect(name).toBe('unknown');
+  const { name: _, ...strictest } = STRICTEST_FORM;
+  expect({ ...form, callId: 0, takesReasoning: 0 }).toEqual({ ...strictest, callId: 0, takesReasoning: 0 });
+  expect(form).toMatchObject({ takesReasoning: true, callId: { maxLength: 40 } });
+});
+
+test('models with the same demands share a form, and a form has one name', () => {
+  const [first, second] = ['claude-opus-5', 'claude-haiku-5'].map((modelId) => {
+    return formOf({ provider: 'anthropic.messages', modelId });
+  });
+  expect(first).toBe(second);
+  const others = ['openai.chat', 'openai.responses', 'google.generative-ai', 'groq.chat', 'acme.chat'];
+  const names = others.map((provider) => formOf({ provider, modelId: 'm' }).name);
+  expect(new Set(names).size).toBe(others.length);
+});
+
+describe('the table', () => {
+  test.each(PROVIDER_DEMANDS)(
+    '$provider $model has a source and a date, and its names can be made legal',
+    (row) => {
+      expect(row.source).toMatch(/^(@?[\w-]+\/[\w.-]+[#@][\w.]+(, )?)+$/);
+      expect(row.date).toMatch(/^20\d\d-\d\d$/);
+      for (const { characters = 'a-z0-9' } of [row.demands.toolName ?? {}, row.demands.callId ?? {}])
+        expect('az09').toMatch(new RegExp(`^[${characters}]+$`));
+    },
+  );
+});
+
+test('the driver names the form of the model that a call goes to', () => {
+  const model = new MockLanguageModelV4({ provider: 'mistral.chat', modelId: 'm' });
+  const driver = aiSdkDriver({
+    model,
+    registry: { languageModel: () => new MockLanguageModelV4({ provider: 'groq.chat' }) },
+  });
+  expect(driver.formOf?.(undefined)?.callId).toEqual(NINE);
+  expect(driver.formOf?.({ model: 'other' })?.callId.maxLength).toBe(40);
+  expect(aiSdkDriver().formOf?.({ model: 'unknown' })).toBeUndefined();
+});
