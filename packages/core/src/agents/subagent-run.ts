@@ -63,6 +63,7 @@ export class SubagentRun {
       onExhausted: call?.onExhausted,
       session: call?.given.session,
       awaitReader: call?.given.awaitReader,
+      maxValueBytes: halfOf(call?.given.maxValueBytes), // the state of the subagent is a part of the call
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     };
     const last = await loop.run(first, options);
@@ -174,4 +175,8 @@ function describeEnd({ status, stopSignal, execution }: AgentState, error: strin
   if (status === 'completed') return 'completed without a final response.';
   const waiting = execution?.waiting.map(({ type }) => type).join(', ') ?? 'nothing';
   return `waits for ${waiting}, which is not possible inside a call.`;
+}
+
+function halfOf(bytes: number | undefined): number | undefined {
+  return bytes === undefined ? undefined : Math.floor(bytes / 2);
 }

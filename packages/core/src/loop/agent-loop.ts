@@ -62,6 +62,11 @@ export interface AgentLoopOptions<Context = unknown> {
    * output is not truncated. `Infinity` sets no limit.
    */
   readonly maxToolResultLength?: number;
+  /**
+   * The largest outcome of a tool, in bytes of JSON with its model output and metadata; default 1,048,576. A store can lower
+   * it. A larger outcome is not kept: the state and the model get its size and the limit instead, and the run continues.
+   */
+  readonly maxResultBytes?: number;
   /** Receive the events of every run of this loop. */
   readonly listeners?: readonly AgentEventListener[];
   /**
@@ -130,6 +135,7 @@ export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks
   toolErrors: mustBe.oneOf(['continue', 'fail']),
   maxParallelTools: mustBe.number(1),
   maxToolResultLength: mustBe.number(1),
+  maxResultBytes: mustBe.number(1_024),
   redact: mustBe.function,
   clock: mustBe.clock,
   inferenceRetry: mustBe.object,
@@ -161,6 +167,7 @@ const checkRunOptions = optionsCheck<InternalRunOptions>(
     parent: { ...mustBe.anything, isInternal: true },
     session: { ...mustBe.anything, isInternal: true },
     awaitReader: { ...mustBe.anything, isInternal: true },
+    maxValueBytes: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
 );
@@ -267,6 +274,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools: options.maxParallelTools ?? 8,
     maxResultLength: options.maxToolResultLength ?? 100_000,
+    resultLimits: { maxResultBytes: options.maxResultBytes ?? 2 ** 20, maxStepBytes: Infinity },
     budget,
     modelIdOf,
     cost,

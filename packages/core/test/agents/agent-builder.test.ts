@@ -86,6 +86,7 @@ describe('a builder', () => {
       toolErrors: 'fail',
       maxParallelTools: 1,
       maxToolResultLength: 50,
+      maxResultBytes: 2_048,
       listeners: [() => undefined],
       redact: () => null,
       clock: steppedClock(),

@@ -12,6 +12,7 @@ import type { RetryPolicy } from '../inference/retry-policy.ts';
 import { guardsFor, parentBudget, type CostLimitOptions } from '../stopping/guards.ts';
 import type { ModelIdOf } from '../stopping/model-prices.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
+import type { ResultLimits } from '../tools/result-size.ts';
 import { requireRunContext } from '../tools/run-context.ts';
 import type { Tool } from '../tools/tool-types.ts';
 
@@ -26,6 +27,7 @@ export interface LoopParts {
   readonly toolErrors: 'continue' | 'fail';
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
+  readonly resultLimits: ResultLimits;
   readonly budget: ExecutionBudget;
   /** Returns the id of the model that a call with these settings goes to. */
   readonly modelIdOf: ModelIdOf;
@@ -81,6 +83,8 @@ export interface InternalRunOptions extends RunOptions {
   readonly session?: (() => EventSession) | undefined;
   /** Returns a promise while the reader of the run's events is behind. */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
+  /** The largest value that the store of the run's session takes, in bytes of JSON. */
+  readonly maxValueBytes?: number | undefined;
 }
 
 /** The parts of one run. */
@@ -98,12 +102,21 @@ export function loopFor(state: AgentState, loop: LoopParts, options: InternalRun
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   requireRunContext(loop.toolList, runContext);
-  return withRunLimits(withRunRetry(loop, onExhausted), budget, parent);
+  const stored = withStoreLimit(withRunRetry(loop, onExhausted), options.maxValueBytes);
+  return withRunLimits(stored, budget, parent);
 }
 
 function withRunRetry(loop: LoopParts, onExhausted: RunOptions['onExhausted']): LoopParts {
   if (onExhausted === undefined || loop.retry.onExhausted !== undefined) return loop;
   return { ...loop, retry: { ...loop.retry, onExhausted } };
+}
+
+/** The loop for one run whose state a store keeps: half of a value is room for the results of a step, beside its other members. */
+function withStoreLimit(loop: LoopParts, maxValueBytes: number | undefined): LoopParts {
+  if (maxValueBytes === undefined) return loop;
+  const maxStepBytes = Math.floor(maxValueBytes / 2);
+  const maxResultBytes = Math.min(loop.resultLimits.maxResultBytes, maxStepBytes);
+  return { ...loop, resultLimits: { maxResultBytes, maxStepBytes } };
 }
 
 /** The loop for one run, with the limits of the run and the remaining budget of its parent. */

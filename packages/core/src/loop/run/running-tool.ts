@@ -21,9 +21,20 @@ export interface ToolRun
     Pick<InferenceRun, 'hooks' | 'checkpointer' | 'emit'> {
   readonly loop: Pick<
     LoopParts,
-    'tools' | 'hooks' | 'clock' | 'budget' | 'retry' | 'toolErrors' | 'maxParallelTools' | 'maxResultLength'
+    | 'tools'
+    | 'hooks'
+    | 'clock'
+    | 'budget'
+    | 'retry'
+    | 'toolErrors'
+    | 'maxParallelTools'
+    | 'maxResultLength'
+    | 'resultLimits'
   >;
-  readonly given: Pick<RunParts, 'listeners' | 'parent' | 'runContext' | 'session' | 'awaitReader'>;
+  readonly given: Pick<
+    RunParts,
+    'listeners' | 'parent' | 'runContext' | 'session' | 'awaitReader' | 'maxValueBytes'
+  >;
   /** The seconds worked in this execution until now. */
   readonly workedSeconds: number;
   /** Records changed executions in the state. */
@@ -119,7 +130,7 @@ export class RunningTool implements ToolContext {
   // For subagents
 
   /** The parent, session and reader of the run, which a subagent's run adopts. */
-  get given(): Pick<RunParts, 'listeners' | 'parent' | 'session' | 'awaitReader'> {
+  get given(): Pick<RunParts, 'listeners' | 'parent' | 'session' | 'awaitReader' | 'maxValueBytes'> {
     return this.#run.given;
   }
 

@@ -7,6 +7,7 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { NOTHING, pushTo } from '../../state/values/frozen-array.ts';
 import type { ToolExecutionId } from '../../state/values/ids.ts';
 import { stepAtWork } from '../steps/stepper.ts';
+import { ResultRoom } from '../tools/result-size.ts';
 import type { Tool } from '../tools/tool-types.ts';
 import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
 import { admit, mayStart, type Admission, type StartedCall } from './tool-admission.ts';
@@ -31,6 +32,7 @@ export class ToolRound {
   /** The calls in doubt, which an earlier process started; they run before the others. */
   private readonly inDoubt: readonly ToolExecution[];
   private readonly calls: readonly ToolCallPart[];
+  private readonly room: ResultRoom;
   /** The number of calls, in doubt or new, that have started or completed without a start. */
   private startedCount = 0;
   private running = 0;
@@ -49,6 +51,7 @@ export class ToolRound {
     inDoubt: readonly ToolExecution[] = NOTHING,
   ) {
     this.run = run;
+    this.room = new ResultRoom(run.loop.resultLimits);
     this.toolSignal = toolSignal;
     this.calls = calls;
     this.inDoubt = inDoubt;
@@ -136,7 +139,7 @@ export class ToolRound {
       const at = this.run.now();
       if (type === 'start') this.begin([{ execution: execution.withStarted(at), args: admitted.args }], at);
       else if (type === 'requestApproval') this.run.record([execution.withApprovalRequested(at)], at);
-      else await this.finish(execution, at);
+      else await this.finish(this.fitted(execution), at);
       if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
     } catch (error) {
       await this.fail(error);
@@ -246,7 +249,12 @@ export class ToolRound {
     const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
     const isForgotten = this.toolOf(execution)?.isResumable && outcome.type !== 'interrupted';
     const known = isForgotten ? execution.withNewProgress(undefined) : execution;
-    return known.withCheckedOutcome(outcome, at);
+    return this.fitted(known.withCheckedOutcome(outcome, at));
+  }
+
+  /** The execution with an outcome that the store can take. */
+  private fitted(execution: ToolExecution): ToolExecution {
+    return this.room.fitted(execution, stepAtWork(this.run.state)?.toolExecutions ?? NOTHING);
   }
 
   /** Records a completed call and calls AfterToolUse hooks. Their errors are recorded in the state. */
@@ -259,8 +267,10 @@ export class ToolRound {
       if (run.loop.hooks.has('afterToolUse')) {
         await run.checkpointer.save('outcome');
         execution = await run.hooks.pass('afterToolUse', execution, (known, change) => {
-          if (change?.toolExecution) run.record([change.toolExecution], run.now());
-          return change?.toolExecution ?? known;
+          if (change?.toolExecution === undefined) return known;
+          const changed = this.fitted(change.toolExecution);
+          run.record([changed], run.now());
+          return changed;
         });
       }
       if (!run.signals.isAbandoned()) for (const stop of this.stopSignalsOf(execution, end)) run.raise(stop);

@@ -113,7 +113,7 @@ function truncate(value: JsonValue, maxLength: number): JsonValue {
 }
 
 /** The remaining length after the longest JSON form of a value; negative when the value may exceed the length. */
-function remainingAfter(value: JsonValue, length: number): number {
+export function remainingAfter(value: JsonValue, length: number): number {
   if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
   if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
   let rest = length - 2;

@@ -184,9 +184,11 @@ export class SessionWork {
   }
 
   private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
-    const { held, checkpoint } = this;
+    const { held, checkpoint, parts } = this;
     const { signal, inEvents: session } = held;
-    const all: InternalRunOptions = { onExhausted: 'suspend', ...options, signal, checkpoint, session };
+    const { maxValueBytes } = parts.store.capabilities;
+    const run = { signal, checkpoint, session, maxValueBytes };
+    const all: InternalRunOptions = { onExhausted: 'suspend', ...options, ...run };
     this.hasRun = true;
     held.running = { executionId: state.hasActiveExecution ? state.executionId : undefined };
     try {
