@@ -195,7 +195,7 @@ export function subagent(init: AnySubagentInit): Tool {
       if (!agent.hasFinalResponse || agent.status !== 'completed') throw subagentFailed(name, agent);
       if (init.toResult) return inTime(() => init.toResult?.(agent, args));
       const { output } = init;
-      return output ? inTime(() => output.readAsync(agent)) : agent.finalResponse;
+      return output ? inTime(() => output.readAsync(agent)) : textFor(agent);
     },
   });
   const needsContext = typeof loop !== 'function' && loop.needsRunContext && init.runContext === undefined;
@@ -205,6 +205,12 @@ export function subagent(init: AnySubagentInit): Tool {
     toolsInside: () => loopOf().tools,
     ...(needsContext && { needsRunContext: true }),
   });
+}
+
+/** The final response. A response that reached its output limit says so. */
+function textFor({ finalResponse, lastStep }: AgentState): string | undefined {
+  const isCut = lastStep?.response?.finishReason === 'length';
+  return isCut ? `${finalResponse}\n[The answer was cut: it reached the output limit.]` : finalResponse;
 }
 
 function runContextFor({ runContext }: Pick<AnySubagentInit, 'runContext'>, caller: ToolContext): unknown {

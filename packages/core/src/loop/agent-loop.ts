@@ -63,6 +63,11 @@ export interface AgentLoopOptions<Context = unknown> {
    */
   readonly maxToolResultLength?: number;
   /**
+   * `answer`: the last step that the limit of steps allows must answer. Its request keeps the tools, forbids their calls, and
+   * ends with a message that says so. Default: the last step is like the others, so an execution can end without an answer.
+   */
+  readonly finalStep?: 'answer';
+  /**
    * The largest outcome of a tool, in bytes of JSON with its model output and metadata; default 1,048,576. A store can lower
    * it. A larger outcome is not kept: the state and the model get its size and the limit instead, and the run continues.
    */
@@ -136,6 +141,7 @@ export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks
   maxParallelTools: mustBe.number(1),
   maxToolResultLength: mustBe.number(1),
   maxResultBytes: mustBe.number(1_024),
+  finalStep: mustBe.oneOf(['answer']),
   redact: mustBe.function,
   clock: mustBe.clock,
   inferenceRetry: mustBe.object,
@@ -275,6 +281,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     maxParallelTools: options.maxParallelTools ?? 8,
     maxResultLength: options.maxToolResultLength ?? 100_000,
     resultLimits: { maxResultBytes: options.maxResultBytes ?? 2 ** 20, maxStepBytes: Infinity },
+    finalStep: options.finalStep,
     budget,
     modelIdOf,
     cost,

@@ -87,6 +87,7 @@ describe('a builder', () => {
       maxParallelTools: 1,
       maxToolResultLength: 50,
       maxResultBytes: 2_048,
+      finalStep: 'answer',
       listeners: [() => undefined],
       redact: () => null,
       clock: steppedClock(),

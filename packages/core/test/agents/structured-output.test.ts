@@ -97,7 +97,6 @@ describe('text that is parsed as JSON', () => {
     ['words before a fence', 'Here:\n```json\n{"a":1}\n```'],
     ['a fence that does not end', '```json\n{"a":1}'],
     ['a comma too many', '{"a":1,}'],
-    ['an empty text', ''],
   ];
   test.each(other)('invalid: %s', async (_, text) => {
     const { state } = await answered(text);

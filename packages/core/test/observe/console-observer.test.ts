@@ -185,7 +185,7 @@ test('of two parallel runs does not mix', async () => {
       [turn, other] = [other, turn];
       await turn;
     }
-    return { text: '', usage };
+    return { text: 'one two three', usage };
   });
   const loop = createAgentLoop({
     driver,

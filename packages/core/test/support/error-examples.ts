@@ -406,6 +406,10 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     return loop.run(question, { signal: controller.signal }).then(({ errors }) => errors[0]);
   },
   TOOL_NOT_FOUND: () => errorOfCall(weather, { script: [{ calls: { forecast: oslo } }, 'Sorry.'] }),
+  TOOL_RESULT_TOO_LARGE: () => {
+    const execute = () => Promise.reject(Object.assign(new Error('No rows.'), { data: 'x'.repeat(2_000) }));
+    return errorOfCall(weatherWith({ execute }), { maxResultBytes: 1_024 });
+  },
   TOOL_SCHEMA_INVALID: () => thrownBy(() => weatherWith({ inputSchema: 'string' })),
   TOOL_TIMEOUT: () =>
     errorOfCall(weatherWith({ timeoutSeconds: 0.01, execute: () => new Promise(() => undefined) })),

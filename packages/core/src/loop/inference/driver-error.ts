@@ -19,10 +19,12 @@ export type DriverErrorKind =
   | 'contextTooLong'
   | 'contentFiltered'
   | 'invalidRequest'
+  | 'emptyAnswer'
+  | 'brokenAnswer'
   | 'unknown';
 
-/** The remedy of a failure: time, a person, or none for this request. */
-type Remedy = 'time' | 'person' | 'none';
+/** The remedy of a failure: time, a person, another call at once, or none for this request. */
+type Remedy = 'time' | 'person' | 'anotherCall' | 'none';
 
 const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remedy: Remedy] } = {
   rateLimited: ['DRIVER_RATE_LIMITED', 'time'],
@@ -35,13 +37,15 @@ const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remed
   contextTooLong: ['DRIVER_CONTEXT_TOO_LONG', 'none'],
   contentFiltered: ['DRIVER_CONTENT_FILTERED', 'none'],
   invalidRequest: ['DRIVER_INVALID_REQUEST', 'none'],
+  emptyAnswer: ['DRIVER_EMPTY_ANSWER', 'anotherCall'],
+  brokenAnswer: ['DRIVER_BROKEN_ANSWER', 'anotherCall'],
   unknown: ['DRIVER_FAILED', 'none'],
 };
 
 /** Every kind of failure that a driver can report. */
 export const DRIVER_ERROR_KINDS = Object.keys(KINDS) as readonly DriverErrorKind[];
 
-/** The kinds that time or a person can resolve: a fallback model can replace the wait. */
+/** The kinds of which another call, of this or another model, may succeed. */
 export const REMEDIABLE_KINDS = DRIVER_ERROR_KINDS.filter((kind) => KINDS[kind][1] !== 'none');
 
 const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
@@ -92,6 +96,10 @@ export interface DriverFailure {
   readonly isRetryable: boolean;
   /** True when the call can succeed only after a person has acted, such as by adding credit. */
   readonly needsPerson: boolean;
+  /** True when the call is repeated once at once: the model may answer otherwise. */
+  readonly needsAnotherCall: boolean;
+  /** The code of the error. */
+  readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
 }
 
@@ -107,6 +115,8 @@ export function driverFailureOf(error: unknown): DriverFailure {
     kind: known,
     isRetryable: isRetryable === true,
     needsPerson: KINDS[known][1] === 'person',
+    needsAnotherCall: KINDS[known][1] === 'anotherCall',
+    code: KINDS[known][0],
     retryAfterSeconds: isSeconds ? retryAfterSeconds : undefined,
   };
 }

@@ -86,12 +86,23 @@ export interface FailedCall {
 export function failureToRepeat(call: FailedCall, policy: RetryPolicy): InferenceFailure | undefined {
   const { thrown, at } = call;
   const { isRetryable, needsPerson } = driverFailureOf(thrown);
+  if (isRepeatedAtOnce(call, policy)) return failureOf(call, { retryAt: at });
   const retryAt = isRetryable ? nextMoment(call, policy) : undefined;
   if (retryAt !== undefined) return failureOf(call, { retryAt });
   const isSuspended = policy.onExhausted === 'suspend' && (isRetryable || needsPerson);
   if (!isSuspended) return undefined;
   const failAt = Math.ceil(at + policy.maxSuspendedSeconds * 1_000);
   return failureOf(call, failAt === Infinity ? {} : { failAt });
+}
+
+/** True for an empty or broken answer, unless the call before ended like this too. Then a fallback is called, or none. */
+export function isRepeatedAtOnce(
+  { step, thrown }: Pick<FailedCall, 'step' | 'thrown'>,
+  { maxElapsedSeconds }: RetryPolicy,
+): boolean {
+  const { needsAnotherCall, code } = driverFailureOf(thrown);
+  if (!needsAnotherCall || maxElapsedSeconds === 0) return false;
+  return failuresInSeries(step.inferenceFailures).at(-1)?.error.code !== code;
 }
 
 export function failureOf(

@@ -1,15 +1,20 @@
 import { pause } from '../../clock.ts';
-import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { billedUsage, DriverError, partialResponseOf } from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
-import { failureOf, failureToRepeat, mayRepeatAt } from '../inference/retry-policy.ts';
+import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../inference/retry-policy.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
-import { InferenceResponse, isUnfinished } from '../../state/inference/inference-response.ts';
+import {
+  InferenceResponse,
+  isBroken,
+  isEmpty,
+  isUnfinished,
+} from '../../state/inference/inference-response.ts';
 import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
+import { userMessage } from '../../state/messages/messages.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { EventBody } from '../steps/events.ts';
 import { nextAction } from '../steps/stepper.ts';
@@ -38,7 +43,7 @@ export async function infer(run: InferenceRun): Promise<void> {
   const isFirstCall = run.state.currentStep === run.begunStep;
   if (!isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
-  let request = requestOf(run, fallback);
+  let request = finalRequest(run, requestOf(run, fallback));
   if (loop.hooks.has('beforeInference')) {
     request = await requestAfterHooks(run, request);
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
@@ -55,7 +60,7 @@ export async function infer(run: InferenceRun): Promise<void> {
   let fingerprint: string | undefined;
   try {
     ({ response, fingerprint } = await callModel(run, request, { signal, onDelta }));
-    requireFinished(response);
+    requireAnswer(response);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (error) {
@@ -66,18 +71,21 @@ export async function infer(run: InferenceRun): Promise<void> {
   }
   if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response, fingerprint);
   else recordResponse(run, response, fingerprint);
-  if (response.finishReason !== 'error') return;
-  throw new HoldfastError('DRIVER_FAILED', 'The model ended its response with an error.', {
-    data: { rawFinishReason: response.rawFinishReason },
-  });
 }
 
-/** @throws DriverError with the response as its `partialResponse`, for a response without a finish reason. */
-function requireFinished(response: InferenceResponse): void {
-  if (!isUnfinished(response)) return;
-  throw new DriverError('network', 'The response of the model ended without a finish reason.', {
-    partialResponse: response,
-  });
+/**
+ * @throws DriverError with the response as its `partialResponse`, for a response that is no answer: it broke off, it ended
+ * with an error, or it has nothing that a reader or a tool could use.
+ */
+function requireAnswer(response: InferenceResponse): void {
+  const reason = response.rawFinishReason ?? response.finishReason;
+  const options = { partialResponse: response, data: { finishReason: reason } };
+  if (isUnfinished(response))
+    throw new DriverError('network', 'The response of the model ended without a finish reason.', options);
+  if (isBroken(response))
+    throw new DriverError('brokenAnswer', `The model ended its response with an error: ${reason}.`, options);
+  if (isEmpty(response))
+    throw new DriverError('emptyAnswer', `The model answered with nothing (${reason}).`, options);
 }
 
 function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefined): InferenceRequest {
@@ -89,6 +97,22 @@ function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefine
     responseFormat: state.responseFormat,
     llmConfig: fallback ? { ...state.llmConfig, ...fallback } : state.llmConfig,
   };
+}
+
+const LAST_STEP = 'This is the last step: no tool can be called any more. Answer now with what you know.';
+
+/** The request of the last step when it must answer: no calls, and a message at the end that says so. */
+function finalRequest(run: InferenceRun, request: InferenceRequest): InferenceRequest {
+  const { state, loop } = run;
+  const isLast = state.stepCount >= (loop.budget.maxSteps ?? Infinity);
+  if (loop.finalStep !== 'answer' || !isLast || loop.toolList.length === 0) return request;
+  const { currentStep: step } = state;
+  const at = run.now();
+  const isTold = request.messages.last?.id === step?.id;
+  const note = userMessage(LAST_STEP, { id: String(step?.id), createdAt: at });
+  const input = isTold ? request.messages : request.messages.append(note);
+  if (!isTold) run.advance({ type: 'inputChanged', input, at });
+  return { ...request, messages: input, toolChoice: 'none' };
 }
 
 /** Records the effective request in the step, unless it equals the settings of the state, which is the usual case. */
@@ -183,9 +207,8 @@ function recordFailure(
   const billed = { usage: billedUsage(thrown, partial), modelId: partial?.modelId };
   const usage = loop.cost ? pricedUsage(billed, loop.cost.prices, modelId) : billed.usage;
   const call = { step, thrown, usage, at, modelId };
-  const fallback = mayRepeatAt(at, call, loop.retry)
-    ? loop.fallback?.after(thrown, used, state, at)
-    : undefined;
+  const mayFallBack = mayRepeatAt(at, call, loop.retry) && !isRepeatedAtOnce(call, loop.retry);
+  const fallback = mayFallBack ? loop.fallback?.after(thrown, used, state, at) : undefined;
   const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
   return failure !== undefined;

@@ -28,6 +28,7 @@ export interface LoopParts {
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
   readonly resultLimits: ResultLimits;
+  readonly finalStep: 'answer' | undefined;
   readonly budget: ExecutionBudget;
   /** Returns the id of the model that a call with these settings goes to. */
   readonly modelIdOf: ModelIdOf;

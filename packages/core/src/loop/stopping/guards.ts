@@ -151,7 +151,7 @@ export function finishReason(...reasons: readonly FinishReason[]): Hook {
 
 /**
  * Stops after more consecutive failed steps than the limit. A step has failed when all of its tool calls failed or were
- * blocked.
+ * blocked, or when its response reached the output limit inside them.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function retryLimit(maxConsecutiveFailures: number): Hook {
@@ -163,7 +163,7 @@ export function retryLimit(maxConsecutiveFailures: number): Hook {
     if (failures <= maxConsecutiveFailures) return undefined;
     return stopSignal({
       reason: 'retryLimitReached',
-      message: `${failures} consecutive steps have failed.`,
+      message: `${failures} consecutive steps have failed${whyLast(stepExecutions.at(-1)?.step)}.`,
       context: { limit: maxConsecutiveFailures },
       source: 'retryLimit',
     });
@@ -171,8 +171,19 @@ export function retryLimit(maxConsecutiveFailures: number): Hook {
 }
 
 function hasFailed(step: AgentStep | undefined): boolean {
-  if (step === undefined || step.toolExecutions.length === 0) return false;
+  if (step === undefined) return false;
+  if (isCut(step)) return true;
+  if (step.toolExecutions.length === 0) return false;
   return step.toolExecutions.every(({ rule }) => rule?.countsAsFailure);
+}
+
+function whyLast(step: AgentStep | undefined): string {
+  return step && isCut(step) ? ': the last response reached its output limit inside a tool call' : '';
+}
+
+/** True for a response that reached the output limit inside its tool calls, which then do not run. */
+function isCut({ response, hasToolCalls }: AgentStep): boolean {
+  return response?.finishReason === 'length' && hasToolCalls;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { concatExact, NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
+import { isAllowed, type ToolChoice } from '../inference/request.ts';
 import type { StepFields } from './step-document.ts';
 import { errorOutput, resultPart, type ToolExecution } from '../tools/tool-execution.ts';
 import { executionOf } from '../tools/tool-executions.ts';
@@ -32,7 +33,7 @@ export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
 
 /** Returns the messages that a step adds: an assistant message, then a message with the results in call order. */
 export function outputOf(
-  { response, toolExecutions }: Pick<StepFields, 'response' | 'toolExecutions'>,
+  { request, response, toolExecutions }: Pick<StepFields, 'request' | 'response' | 'toolExecutions'>,
   ids: StepMessageIds,
   at: Instant,
   tags: MessageTags | undefined,
@@ -52,7 +53,7 @@ export function outputOf(
   if (toolCalls.length > 0) {
     const results = toolCalls.map((call, place) => {
       const execution = executionOf(toolExecutions, call.toolCallId, place);
-      return execution?.toResultPart() ?? notRun(call, response);
+      return execution?.toResultPart() ?? notRun(call, response, request?.toolChoice);
     });
     const id = MessageId.parse(ids.tool);
     added = pushTo(
@@ -63,13 +64,26 @@ export function outputOf(
   return added ? Object.freeze(added) : NOTHING;
 }
 
-function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
-  return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
+function notRun(
+  call: ToolCallPart,
+  response: InferenceResponse | undefined,
+  choice: ToolChoice | undefined,
+): ToolResultPart {
+  const why = isAllowed(call, choice) ? whyNotRun(response) : whyNotAllowed(choice);
+  return resultPart(call, errorOutput(`Not run: ${why}.`));
+}
+
+function whyNotAllowed(choice: ToolChoice | undefined): string {
+  return typeof choice === 'object'
+    ? `this request allowed calls of "${choice.toolName}" only`
+    : 'this request allowed no tool calls. Answer in text';
 }
 
 function whyNotRun(response: InferenceResponse | undefined): string {
   if (response === undefined) return 'the execution stopped';
   const { finishReason, rawFinishReason } = response;
+  if (finishReason === 'length')
+    return 'your answer reached its output limit before the call was complete. Write shorter arguments, or fewer calls at once';
   if (finishReason === 'other') return `the answer ended for the reason "${rawFinishReason ?? 'unknown'}"`;
   return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
 }

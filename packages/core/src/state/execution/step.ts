@@ -13,7 +13,7 @@ import { readStandalone, writeStandalone, type MessageRefReader } from '../messa
 import { withoutTags, withTags, type MessageTags } from '../messages/message-tags.ts';
 import { callMarksOf } from '../messages/call-marks.ts';
 import type { AssistantPart, Message, Messages, ToolCallPart } from '../messages/messages.ts';
-import { readGivenRequest, type StepRequest } from '../inference/request.ts';
+import { isAllowed, readGivenRequest, type StepRequest } from '../inference/request.ts';
 import { readStep, STEP, writeStep, type StepFields, type StepInit } from './step-document.ts';
 import { messageIdsOf, newStepMessageIds, outputOf, type StepMessageIds } from './step-output.ts';
 import { checkedCopy, requireObject, wrongArgument } from '../../arguments.ts';
@@ -120,9 +120,13 @@ export class AgentStep {
     return callsWithout(this.toolExecutions, this.requestedToolCalls);
   }
 
-  /** The calls to run, in the model's order: calls without an execution, and approved calls. */
+  /**
+   * The calls to run, in the model's order: calls without an execution that the request allowed, and approved calls.
+   */
   get callsToRun(): readonly ToolCallPart[] {
-    const pending = this.pendingToolCalls;
+    const choice = this.request?.toolChoice;
+    const requested = this.pendingToolCalls;
+    const pending = choice === undefined ? requested : requested.filter((call) => isAllowed(call, choice));
     const approved = approvedExecutions(this.toolExecutions);
     if (approved.length === 0) return pending;
     const ids = new Set(pending.map(({ toolCallId }) => toolCallId));

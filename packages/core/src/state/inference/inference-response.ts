@@ -216,6 +216,29 @@ export function isUnfinished({ finishReason, rawFinishReason }: InferenceRespons
   return finishReason === 'other' && rawFinishReason === undefined;
 }
 
+/** The words with which providers end a response that failed. Sources: the packages of the AI SDK, issues of their users. */
+const BROKEN = new Set(
+  'error failed network_error model_error malformed_function_call unexpected_tool_call too_many_tool_calls insufficient_system_resource'.split(
+    ' ',
+  ),
+);
+
+/** True for a response that its provider ended with an error. */
+export function isBroken({ finishReason, rawFinishReason }: InferenceResponse): boolean {
+  if (finishReason === 'error') return true;
+  return finishReason === 'other' && BROKEN.has(rawFinishReason?.toLowerCase() ?? '');
+}
+
+/** True for a response with nothing that a reader or a tool could use. A partial or filtered response is none of these. */
+export function isEmpty({ finishReason, content }: InferenceResponse): boolean {
+  if (finishReason === 'aborted' || finishReason === 'content-filter') return false;
+  return !content.some((part) =>
+    part.type === 'text' ? part.text.trim() !== '' : !EMPTY_TYPES.has(part.type),
+  );
+}
+
+const EMPTY_TYPES: ReadonlySet<string> = new Set(['reasoning', 'reasoning-file', 'source']);
+
 /** Returns the document of a response without its content, which the messages of a step can hold. */
 export function writeEnvelope(response: InferenceResponseFields): object {
   const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;

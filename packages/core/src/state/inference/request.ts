@@ -31,6 +31,14 @@ export interface StepRequest {
   readonly form?: 'strictest';
 }
 
+/** True when a request with this tool choice allows a call. A model may ignore the choice, and its call then does not run. */
+export function isAllowed(
+  { toolName }: { readonly toolName: string },
+  choice: ToolChoice | undefined,
+): boolean {
+  return typeof choice === 'object' ? choice.toolName === toolName : choice !== 'none';
+}
+
 /** Empty model settings. */
 export const NO_SETTINGS: LlmConfig = Object.freeze({});
 

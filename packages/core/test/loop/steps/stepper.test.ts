@@ -112,7 +112,9 @@ const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
     'Hi.',
   ],
   'an error': [call('a'), new Error('down')],
-  nothing: [{ content: [] }],
+  'only a file': [
+    { content: [{ type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } }] },
+  ],
 };
 
 test.each(Object.entries(scripts))(

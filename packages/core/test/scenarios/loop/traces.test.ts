@@ -178,11 +178,18 @@ describe('the order of events and hooks', () => {
     },
     {
       name: 'an empty response',
-      script: [{ content: [] }],
-      trace: [begins, answers(1), stops(1), over('completed')],
+      script: [{ content: [] }, 'At last.'],
+      trace: [
+        begins,
+        infers(1),
+        '+inference-failed +step-restarted beforeInference +infer',
+        'afterInference +answer stop',
+        stops(1),
+        over('completed'),
+      ],
       end: 'completed',
       steps: 'finalResponse',
-      roles: 'u',
+      roles: 'ua',
     },
   ];
   test.each(rows)('$name', runRow);
@@ -394,11 +401,18 @@ describe('drivers that fail', () => {
     },
     {
       name: 'a driver whose response ended with an error',
-      script: [cut('error')],
+      script: [cut('error'), cut('error')],
       tools: [add],
-      trace: [begins, answers(1, 'error'), 'onError', breaksOff(1), over('failed')],
+      trace: [
+        begins,
+        infers(1),
+        '+inference-failed +step-restarted beforeInference +infer',
+        '+answer error onError',
+        breaksOff(1),
+        over('failed'),
+      ],
       ...failed,
-      errors: ['DRIVER_FAILED'],
+      errors: ['DRIVER_BROKEN_ANSWER'],
     },
     ...(['length', 'content-filter'] as const).map((reason): Row => ({
       name: `an answer cut short by ${reason}: its calls are answered, not run`,
@@ -408,7 +422,7 @@ describe('drivers that fail', () => {
       end: 'completed',
       steps: 'toolExecution finalResponse',
       roles: 'uata',
-      results: [`Not run: ${reason}.`],
+      results: [expect.stringContaining(reason === 'length' ? 'output limit' : reason)],
     })),
     {
       name: 'a response with a finish reason of the provider: its calls have results and do not run',
