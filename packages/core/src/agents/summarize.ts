@@ -18,7 +18,7 @@ import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import { pricedUsage, PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import { nextAction } from '../loop/steps/stepper.ts';
 import type { Capability } from './agent-builder.ts';
-import { charactersOf, estimateTokens } from '../loop/inference/token-estimate.ts';
+import { estimateTokens, tokensOf } from '../loop/inference/token-estimate.ts';
 
 /** The options of `summarize`. */
 export interface SummarizeOptions {
@@ -215,12 +215,12 @@ function partsToSummarize(
   const view = withSummaryInFront(summary, shown);
   const tokens = estimateTokens(state, view);
   if (tokens <= maxTokens) return [];
-  const charactersPerToken = charactersOf(view) / tokens;
+  const ratio = tokensOf(view) / tokens;
   // Only messages of the conversation: a summary names the last of them that it stands for.
   const ids = new Set([...rest.messages].map(({ id }) => id));
   const units = unitsOf([...shown].filter(({ id }) => ids.has(id)));
-  const falling = units.slice(0, firstKept(units, keepTokens * charactersPerToken));
-  return groupUnits(falling, maxTokens * charactersPerToken);
+  const falling = units.slice(0, firstKept(units, keepTokens * ratio));
+  return groupUnits(falling, maxTokens * ratio);
 }
 
 function unitsOf(messages: readonly Message[]): readonly Unit[] {
@@ -234,27 +234,27 @@ function unitsOf(messages: readonly Message[]): readonly Unit[] {
 }
 
 /** The index of the first unit that is not summarised; at least the last unit is not. */
-function firstKept(units: readonly Unit[], characters: number): number {
+function firstKept(units: readonly Unit[], tokens: number): number {
   let index = Math.max(0, units.length - 1);
-  let size = charactersOf(units[index] ?? []);
+  let size = tokensOf(units[index] ?? []);
   while (index > 0) {
-    size += charactersOf(units[index - 1] as Unit);
-    if (size > characters) break;
+    size += tokensOf(units[index - 1] as Unit);
+    if (size > tokens) break;
     index--;
   }
   return index;
 }
 
 /** Joins the units into parts, as long as a part is not too large. */
-function groupUnits(units: readonly Unit[], characters: number): readonly Unit[] {
+function groupUnits(units: readonly Unit[], tokens: number): readonly Unit[] {
   const parts: Message[][] = [];
   let size = Infinity;
   for (const unit of units) {
-    size += charactersOf(unit);
-    if (size <= characters) parts.at(-1)?.push(...unit);
+    size += tokensOf(unit);
+    if (size <= tokens) parts.at(-1)?.push(...unit);
     else {
       parts.push([...unit]);
-      size = charactersOf(unit);
+      size = tokensOf(unit);
     }
   }
   return parts;

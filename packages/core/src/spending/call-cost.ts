@@ -1,4 +1,5 @@
-import { charactersOf, CHARACTERS_PER_TOKEN, estimateTokens } from '../loop/inference/token-estimate.ts';
+import { List } from '../state/values/list.ts';
+import { estimateTokens, tokensOfRequest } from '../loop/inference/token-estimate.ts';
 import type { InferenceRequest } from '../loop/inference/driver.ts';
 import { HoldfastError } from '../errors.ts';
 import { pricedUsage, type ModelPrices } from '../loop/stopping/model-prices.ts';
@@ -49,10 +50,9 @@ export function knownCost(
 
 /** Estimates the tokens of messages, system prompt and tools. */
 function estimateInput({ request, state }: PricedCall): number {
-  const { messages, systemPrompt = '', tools } = request;
-  const others = (systemPrompt.length + JSON.stringify(tools).length) / CHARACTERS_PER_TOKEN;
-  const shown = state ? estimateTokens(state, messages) : charactersOf(messages) / CHARACTERS_PER_TOKEN;
-  return shown + others;
+  if (state === undefined) return tokensOfRequest(request);
+  const shown = estimateTokens(state, request.messages);
+  return shown + tokensOfRequest({ ...request, messages: List.empty() });
 }
 
 function unbounded(modelId: string | undefined, why: string): HoldfastError {
