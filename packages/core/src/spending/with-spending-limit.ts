@@ -14,11 +14,12 @@ import {
   type InferenceOptions,
   type InferenceRequest,
 } from '../loop/inference/driver.ts';
+import { usageOrEstimate } from '../loop/inference/token-estimate.ts';
 import type { RequestForm } from '../loop/inference/request-form.ts';
 import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import { isUnreachable } from '../session/session-errors.ts';
 import { AgentStop } from '../state/execution/continuation.ts';
-import { InferenceResponse, isUnfinished } from '../state/inference/inference-response.ts';
+import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { estimatedCost, knownCost, type LimitedCall } from './call-cost.ts';
 import type {
   SpendingCall,
@@ -90,8 +91,8 @@ const EXPIRES_IN_SECONDS = 900;
  * reservation, the model is not called and the execution ends `stopped`, with the reason `costLimitReached` and the
  * source `spendingLimit`.
  *
- * A call whose cost is unknown counts with its reserved amount. An aborted or broken call whose cost is unknown keeps its
- * reservation until it expires, and a call that the provider refused costs nothing. While the ledger does not answer, no
+ * A call whose cost is unknown counts with its reserved amount. An aborted call, and one of which a part arrived, counts
+ * with an estimate when its usage is unknown. Another failed call keeps its reservation until it expires, and a call that the provider refused costs nothing. While the ledger does not answer, no
  * model is called, and the loop repeats the call as after a failure of the model.
  *
  * @example
@@ -138,11 +139,12 @@ class LimitedDriver<Context> implements Driver {
     try {
       response = InferenceResponse.of(await this.driver.infer(request, options));
     } catch (error) {
-      await this.settleFailure(reserved, error);
+      await this.settleFailure(reserved, error, request, options.signal.aborted);
       throw error;
     }
-    await this.settleResponse(reserved, response);
-    return response;
+    const billed = response.finishReason === 'aborted' ? withEstimate(response, request) : response;
+    await this.settleResponse(reserved, billed);
+    return billed;
   }
 
   /** @throws AgentStop when the ledger refuses; the reason of an abort that came before the call. */
@@ -172,17 +174,25 @@ class LimitedDriver<Context> implements Driver {
 
   private async settleResponse(reserved: ReservedCall, response: InferenceResponse): Promise<void> {
     const cost = knownCost(response, this.options.prices, reserved.modelId);
-    const isBroken = response.finishReason === 'aborted' || isUnfinished(response);
-    if (cost !== undefined) await this.settle(reserved, cost);
-    else if (!isBroken) await this.settle(reserved, reserved.amount);
+    await this.settle(reserved, cost ?? reserved.amount);
   }
 
-  private async settleFailure(reserved: ReservedCall, error: unknown): Promise<void> {
+  /** Settles the cost of a failed call: the reported one, an estimate from what arrived, or what was reserved. */
+  private async settleFailure(
+    reserved: ReservedCall,
+    error: unknown,
+    request: InferenceRequest,
+    isAborted: boolean,
+  ): Promise<void> {
     const partial = partialResponseOf(error);
-    const called = { usage: billedUsage(error, partial), modelId: partial?.modelId };
+    const reported = billedUsage(error, partial);
+    const isBilled = partial !== undefined || isAborted;
+    const usage = isBilled ? usageOrEstimate(reported, request, partial?.content) : reported;
+    const called = { usage, modelId: partial?.modelId };
     const cost = knownCost(called, this.options.prices, reserved.modelId);
     if (cost !== undefined) await this.settle(reserved, cost);
     else if (partial === undefined && REFUSED.has(driverFailureOf(error).kind)) await this.release(reserved);
+    else if (isBilled) await this.settle(reserved, reserved.amount);
   }
 
   private async settle({ owner, inferenceId }: SpendingCall, amount: number): Promise<void> {
@@ -199,6 +209,12 @@ class LimitedDriver<Context> implements Driver {
   private async release({ owner, inferenceId }: SpendingCall): Promise<void> {
     await this.options.ledger.release({ owner, inferenceId }).catch(() => undefined);
   }
+}
+
+/** A response without usage, because it was aborted, with an estimate of what the provider bills. */
+function withEstimate(response: InferenceResponse, request: InferenceRequest): InferenceResponse {
+  const usage = usageOrEstimate(response.usage, request, response.content);
+  return usage === response.usage ? response : InferenceResponse.of({ ...response, usage });
 }
 
 /** The kinds of failures after which a provider bills nothing. */

@@ -1,5 +1,6 @@
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';
+import { Usage } from '../../state/inference/usage.ts';
 import type { InferenceRequest } from './driver.ts';
 
 /** The size of a file in tokens, whatever the length of its base64. */
@@ -26,6 +27,22 @@ function ratioOf(counted: number, estimated: number): number {
 export function tokensOfRequest({ messages, systemPrompt = '', tools }: InferenceRequest): number {
   const described = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
   return tokensOf(messages) + tokensOfText(systemPrompt) + tokensOfText(JSON.stringify(described));
+}
+
+/**
+ * Returns the usage of a call that a provider may bill: the reported one, or else an estimate from the request and from the
+ * part of the response that arrived.
+ */
+export function usageOrEstimate(
+  reported: Usage,
+  request: InferenceRequest,
+  content: readonly MessagePart[] = [],
+): Usage {
+  if (reported.totalTokens > 0 || reported.cost !== undefined) return reported;
+  return Usage.estimated({
+    inputTokens: Math.ceil(tokensOfRequest(request)),
+    outputTokens: Math.ceil(tokensOfContent(content)),
+  });
 }
 
 const known = new WeakMap<Message, number>();

@@ -1,9 +1,11 @@
 import { pause } from '../../clock.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
-import { billedUsage, DriverError, partialResponseOf } from '../inference/driver-error.ts';
+import { billedUsage, DriverError, driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../inference/retry-policy.ts';
+import { usageOrEstimate } from '../inference/token-estimate.ts';
+import { Usage } from '../../state/inference/usage.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
 import {
@@ -69,6 +71,7 @@ export async function infer(run: InferenceRun): Promise<void> {
   } finally {
     call.isOpen = false;
   }
+  if (response.finishReason === 'aborted') response = withUsage(response, request);
   if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response, fingerprint);
   else recordResponse(run, response, fingerprint);
 }
@@ -182,8 +185,10 @@ function abortedResponse(
     return run.signals.isHandedOver()
       ? undefined
       : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-  if (recordFailure(run, error, partial, request)) return undefined;
-  if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
+  const usage = usageOfFailure(error, partial, request);
+  if (recordFailure(run, error, { usage, modelId: partial?.modelId }, request)) return undefined;
+  if (partial || usage !== Usage.none)
+    recordResponse(run, InferenceResponse.of({ content: [], ...partial, usage, finishReason: 'error' }));
   throw error;
 }
 
@@ -192,11 +197,28 @@ interface CalledRequest extends InferenceRequest {
   readonly fallback: ReturnType<Fallback['inUse']>;
 }
 
+/** A response that was aborted before its usage arrived is billed all the same: its usage is an estimate. */
+function withUsage(response: InferenceResponse, request: InferenceRequest): InferenceResponse {
+  const usage = usageOrEstimate(response.usage, request, response.content);
+  return usage === response.usage ? response : InferenceResponse.of({ ...response, usage });
+}
+
+/** What the provider bills for a failed call. It may bill a response of which a part arrived, and one that took too long. */
+function usageOfFailure(
+  error: unknown,
+  partial: InferenceResponse | undefined,
+  request: InferenceRequest,
+): Usage {
+  const usage = billedUsage(error, partial);
+  const isBilled = partial !== undefined || driverFailureOf(error).kind === 'timeout';
+  return isBilled ? usageOrEstimate(usage, request, partial?.content) : usage;
+}
+
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
 function recordFailure(
   run: InferenceRun,
   thrown: unknown,
-  partial: InferenceResponse | undefined,
+  billed: Pick<InferenceResponse, 'usage' | 'modelId'>,
   { llmConfig, fallback: used }: CalledRequest,
 ): boolean {
   const { state, loop } = run;
@@ -204,7 +226,6 @@ function recordFailure(
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
   const modelId = loop.modelIdOf(llmConfig);
-  const billed = { usage: billedUsage(thrown, partial), modelId: partial?.modelId };
   const usage = loop.cost ? pricedUsage(billed, loop.cost.prices, modelId) : billed.usage;
   const call = { step, thrown, usage, at, modelId };
   const mayFallBack = mayRepeatAt(at, call, loop.retry) && !isRepeatedAtOnce(call, loop.retry);

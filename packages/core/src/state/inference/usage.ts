@@ -70,7 +70,12 @@ export class Usage implements Readonly<Record<keyof UsageFields, number | undefi
     return new Usage(plainUsage(fields) ?? withUnknowns(checkedCopy('usage', fields, readCallUsage)));
   }
 
-  /** The reported input and output tokens together. */
+  /** Returns the estimated usage of a call that reported nothing. It counts as unreported. @internal */
+  static estimated({ inputTokens, outputTokens }: CallUsage): Usage {
+    return new Usage({ inputTokens, outputTokens, unreportedCalls: 1, unpricedCalls: 1 });
+  }
+
+  /** The input and output tokens together. */
   get totalTokens(): number {
     return addCounts(this.inputTokens ?? 0, this.outputTokens ?? 0);
   }
@@ -80,7 +85,7 @@ export class Usage implements Readonly<Record<keyof UsageFields, number | undefi
     return this.unpricedCalls === 0;
   }
 
-  /** True when every call reported its tokens. Otherwise the numbers are a lower bound. */
+  /** True when every call reported its tokens. Otherwise the numbers include estimates. */
   get isComplete(): boolean {
     return this.unreportedCalls === 0;
   }

@@ -1,5 +1,5 @@
 import { AgentState, createAgentLoop, subagent, tool, type AgentLoopOptions } from '@holdfast/core';
-import type { AssistantPart } from '@holdfast/core/driver';
+import { DriverError, type AssistantPart, type InferenceResponseInit } from '@holdfast/core/driver';
 import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -144,5 +144,49 @@ describe("finalStep: 'answer'", () => {
   test('changes nothing without a limit or without tools', async () => {
     const { driver } = await run(['Hi.'], { ...options, budget: { maxSteps: 1 }, tools: [] });
     expect(driver.requests[0]?.toolChoice).toBe('auto');
+  });
+});
+
+describe('tokens that a provider may bill without a report', () => {
+  const long = 'word '.repeat(400);
+
+  test('of an aborted answer are an estimate, which says so', async () => {
+    const abort = new AbortController();
+    const driver = scriptedDriver(() => {
+      abort.abort();
+      return { text: long, finishReason: 'aborted', usage: {} };
+    });
+    const loop = createAgentLoop({ driver });
+    const state = await loop.run(AgentState.empty().withUserMessage(long), { signal: abort.signal });
+    expect(state.usage).toMatchObject({ unreportedCalls: 1, isComplete: false });
+    expect(state.usage.inputTokens).toBeGreaterThan(400);
+    expect(state.usage.outputTokens).toBeGreaterThan(400);
+  });
+
+  test('of an answer that broke off are an estimate, and reported tokens stay', async () => {
+    const broken = (partial: InferenceResponseInit) =>
+      new DriverError('network', 'Lost.', { partialResponse: partial });
+    const { state } = await run([broken({ text: long }), broken({ text: long, usage }), 'Done.'], {
+      inferenceRetry: { initialDelaySeconds: 0.001 },
+    });
+    const [first, second] = state.steps[0]?.inferenceFailures ?? [];
+    expect(first?.usage).toMatchObject({ unreportedCalls: 1 });
+    expect(first?.usage?.outputTokens).toBeGreaterThan(400);
+    expect(second?.usage).toMatchObject({ unreportedCalls: 0, ...usage });
+  });
+
+  test('that an error reports count when it ends the execution', async () => {
+    const filtered = new DriverError('contentFiltered', 'Refused.', {
+      usage: { inputTokens: 100, outputTokens: 0 },
+    });
+    const { state } = await run([filtered]);
+    expect(state).toMatchObject({ status: 'failed', usage: { inputTokens: 100 } });
+  });
+
+  test('do not exist for a call that the provider refused', async () => {
+    const { state } = await run([new DriverError('authentication', 'No key.')], {
+      inferenceRetry: { onExhausted: 'fail' },
+    });
+    expect(state.usage.totalTokens).toBe(0);
   });
 });
