@@ -162,6 +162,7 @@ export class ModelCall {
       onDelta(delta);
       return limits.pausedFor(awaitReader?.());
     });
+    if (end.type === 'failed' && end.finish) response.addUsage(end.finish);
     if (response.isFinished) return this.usable(() => response.complete());
     if (end.type === 'aborted' && this.inference.signal.aborted)
       return { answer: response.partial('aborted') ?? throwAborted(this.inference.signal) };

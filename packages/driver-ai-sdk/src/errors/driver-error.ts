@@ -121,6 +121,8 @@ const ADVICE: { readonly [K in DriverErrorKind]: string } = {
   contextTooLong: 'Shorten the messages, for example with summaries.',
   contentFiltered: 'Change the messages that the provider filtered.',
   invalidRequest: 'Check the settings, tools and messages of the call.',
+  emptyAnswer: 'Call another model.',
+  brokenAnswer: 'Call another model.',
   unknown: 'See the cause.',
 };
 

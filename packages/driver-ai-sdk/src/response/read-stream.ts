@@ -5,7 +5,9 @@ import { unlessAborted } from './abort.ts';
 export type StreamEnd =
   | { readonly type: 'ended' }
   | { readonly type: 'aborted' }
-  | { readonly type: 'failed'; readonly error: unknown };
+  | { readonly type: 'failed'; readonly error: unknown; readonly finish?: FinishPart | undefined };
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
 /**
  * Calls `visit` with every part until the stream ends, fails or is aborted. While a promise of `visit` is pending, no part
@@ -26,7 +28,10 @@ export async function readStream(
       if (signal.aborted) break;
       if ('error' in read) return { type: 'failed', error: read.error };
       if (read.done) return { type: 'ended' };
-      if (read.value.type === 'error') return endOf(read.value.error);
+      if (read.value.type === 'error') {
+        const end = endOf(read.value.error);
+        return end.type === 'failed' ? { ...end, finish: await finishAfter(reader) } : end;
+      }
       const pause = visit(read.value);
       if (pause) await unlessAborted(pause, signal).catch(() => undefined);
     }
@@ -34,6 +39,21 @@ export async function readStream(
   } finally {
     signal.removeEventListener('abort', cancel);
     cancel();
+  }
+}
+
+/** How long a stream may take to report its usage after an error. */
+const USAGE_MS = 1_000;
+
+/** Returns the `finish` part that can follow an error: it has the usage of the failed response, which the provider bills. */
+async function finishAfter(
+  reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
+): Promise<FinishPart | undefined> {
+  const limit = AbortSignal.timeout(USAGE_MS);
+  for (;;) {
+    const read = await unlessAborted(reader.read(), limit).catch(() => undefined);
+    if (read === undefined || read.done) return undefined;
+    if (read.value.type === 'finish') return read.value;
   }
 }
 

@@ -146,6 +146,12 @@ export class StreamedResponse {
     }
   }
 
+  /** Adds the usage that the provider reported after an error. */
+  addUsage({ usage, providerMetadata }: Finish): void {
+    const { unreportedCalls, unpricedCalls: _, ...reported } = convertUsage(usage, providerMetadata);
+    if (unreportedCalls === 0) this.addEarlyUsage(reported);
+  }
+
   /** The complete response. */
   complete(): InferenceResponse {
     return this.response(convertContent(this.parts()), convertFinishReason(this.finish?.finishReason));
