@@ -81,6 +81,8 @@ function errorOfCall(of: Tool, options: RunExample = {}): Promise<Example> {
   return errorAfter({ tools: [of], ...options, script });
 }
 
+const malformed = { content: [], finishReason: 'other', rawFinishReason: 'malformed_function_call' } as const;
+
 function weatherWith(options: object): Tool {
   const base = { name: 'weather', description: 'Reports the weather.', inputSchema };
   return tool({ ...base, execute: () => 'sunny', ...options });
@@ -406,6 +408,8 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     return loop.run(question, { signal: controller.signal }).then(({ errors }) => errors[0]);
   },
   TOOL_NOT_FOUND: () => errorOfCall(weather, { script: [{ calls: { forecast: oslo } }, 'Sorry.'] }),
+  DRIVER_EMPTY_ANSWER: () => errorAfter({ script: [{ text: '' }, { text: '' }] }),
+  DRIVER_BROKEN_ANSWER: () => errorAfter({ script: [malformed, malformed] }),
   TOOL_RESULT_TOO_LARGE: () => {
     const execute = () => Promise.reject(Object.assign(new Error('No rows.'), { data: 'x'.repeat(2_000) }));
     return errorOfCall(weatherWith({ execute }), { maxResultBytes: 1_024 });
