@@ -1,6 +1,6 @@
 import type { RequestForm } from '@holdfast/core/driver';
 
-/** What some models of some providers demand of a request. */
+/** The demands of some models of some providers on a request. */
 export interface ProviderDemands {
   /** A regular expression over the provider of a model, as its AI SDK package names it. */
   readonly provider: string;

@@ -16,7 +16,7 @@ const failingAlone = (handle: Parameters<typeof failing>[0]): Defect =>
   });
 
 const errors: Readonly<Record<string, Defect>> = {
-  'responds to a refused call': failingAlone(() => ({ text: '' })),
+  'responds to a refused call': failingAlone(() => ({ text: 'Hi.' })),
   'returns the error as text': failingAlone(({ message }) => ({ text: message })),
   'throws errors without a code': failingAlone((error) => {
     throw new Error('No.', { cause: error });

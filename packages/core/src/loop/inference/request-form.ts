@@ -11,7 +11,7 @@ export interface NameForm {
 }
 
 /**
- * What a provider demands of the messages and tools of a request. It is plain data, so that a driver can keep a table of
+ * The demands of a provider on the messages and tools of a request. It is plain data, so that a driver can keep a table of
  * providers. The loop changes each request to the form of the model that it calls; see `Driver.formOf`. Every form demands
  * that arguments are objects, that texts have no lone surrogates and no message is without content, and that the data of
  * files is base64 or a URL.

@@ -129,7 +129,7 @@ function isSameRequest(left: SendableRequest, right: SendableRequest): boolean {
   return length === right.messages.length && left.messages.commonLength(right.messages) === length;
 }
 
-/** What the model received in a step. */
+/** The messages that the model received in a step. */
 export interface CompiledStep {
   readonly request: EffectiveRequest;
   readonly systemPrompt: string | undefined;

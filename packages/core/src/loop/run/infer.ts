@@ -203,7 +203,7 @@ function withUsage(response: InferenceResponse, request: InferenceRequest): Infe
   return usage === response.usage ? response : InferenceResponse.of({ ...response, usage });
 }
 
-/** What the provider bills for a failed call. It may bill a response of which a part arrived, and one that took too long. */
+/** The usage that the provider bills for a failed call. It may bill a response of which a part arrived, and one that took too long. */
 function usageOfFailure(
   error: unknown,
   partial: InferenceResponse | undefined,

@@ -8,7 +8,7 @@ import type {
   ToolOutput,
 } from '../../state/messages/messages.ts';
 
-/** Returns a value without lone surrogates in its texts and names; the value itself when there are none. */
+/** Returns a value without lone surrogates in its texts and names; the value itself when it has no such texts. */
 export function wellFormed<T>(value: T): T {
   return isWellFormed(value) ? value : (replaced(value as JsonValue) as T);
 }
@@ -43,23 +43,24 @@ export function textPart(text: string): TextPart {
   return Object.freeze({ type: 'text', text });
 }
 
-/** Returns the part when a provider can read its data, the part with mended data, or a text that says what is missing. */
+/** Returns the part when a provider can read its data, the part with corrected data, or a text that says what is missing. */
 export function sentFile(part: FilePart): FilePart | TextPart {
   const { data } = part;
   if (data.type === 'url' ? URL.canParse(data.url) : data.type !== 'data' || isBase64(data.data)) return part;
-  const mended = data.type === 'data' ? mendedData(data.data) : undefined;
-  if (mended === undefined) return textPart(`[The file ${part.filename ?? part.mediaType} cannot be read.]`);
-  const mediaType = mended.mediaType ?? part.mediaType;
-  return Object.freeze({ ...part, mediaType, data: Object.freeze({ type: 'data', data: mended.data }) });
+  const corrected = data.type === 'data' ? correctedData(data.data) : undefined;
+  if (corrected === undefined)
+    return textPart(`[The file ${part.filename ?? part.mediaType} cannot be read.]`);
+  const mediaType = corrected.mediaType ?? part.mediaType;
+  return Object.freeze({ ...part, mediaType, data: Object.freeze({ type: 'data', data: corrected.data }) });
 }
 
-interface MendedData {
+interface CorrectedData {
   readonly data: string;
   readonly mediaType: string | undefined;
 }
 
 /** Reads base64 with white space, with the alphabet of URLs, without padding, or inside a data: URL. */
-function mendedData(given: string): MendedData | undefined {
+function correctedData(given: string): CorrectedData | undefined {
   const isUrl = given.startsWith('data:') && given.includes(',');
   const comma = isUrl ? given.indexOf(',') : -1;
   const mediaType = isUrl ? given.slice('data:'.length, comma).split(';')[0] : '';

@@ -18,7 +18,7 @@ export interface SendableRequest extends InferenceRequest {
   readonly fingerprint: () => string;
 }
 
-/** What the repair of a request depends on, besides the request. */
+/** The values that the repair of a request depends on, besides the request. */
 export interface Sending {
   readonly form: RequestForm;
   readonly state: AgentState;
