@@ -65,6 +65,25 @@ const PAGE: WireResponse = {
   chunks: ['<!doctype html><title>Welcome</title>'],
 };
 
+/** Bodies of calls that a server accepted and did not answer. */
+const NO_ANSWERS: Readonly<Record<string, unknown>> = {
+  'an error with a status': { error: { message: 'Provider returned error', code: 502 } },
+  'an error without a known word': { error: { message: 'Something odd happened', type: 'x' } },
+  'no choices': { id: 'x', object: 'chat.completion', created: 1, model: 'm' },
+  'empty choices': {
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [],
+    candidates: [],
+    usage: { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 },
+  },
+};
+
+/** The kinds after which the loop repeats the call or takes a fallback. */
+const REPEATED = ['overloaded', 'network', 'brokenAnswer', 'emptyAnswer'];
+
 describe.each(providers.map((provider) => [provider.name, provider] as const))('%s', (_, provider) => {
   const { wire } = provider;
 
@@ -88,6 +107,13 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))('
       const error = await failureOf(provider, { response: PAGE }, onDelta);
       expect(error).toMatchObject({ kind: 'unknown', isRetryable: false });
       expect(error.message).toContain('Check the base URL');
+    });
+
+    test.each(Object.entries(NO_ANSWERS))('accepted, and answered with %s', async (_body, body) => {
+      const headers = { 'content-type': 'application/json' };
+      const response = { status: 200, headers, chunks: [JSON.stringify(body)] };
+      const error = await failureOf(provider, { response }, onDelta);
+      expect(REPEATED).toContain(error.kind);
     });
 
     test('a base URL without a scheme', async () => {

@@ -99,12 +99,14 @@ export function apiError(
     readonly message?: string;
     readonly headers?: Record<string, string>;
     readonly responseBody?: string;
+    readonly cause?: unknown;
   } = {},
 ): APICallError {
   return new APICallError({
     message: rest.message ?? `status ${statusCode}`,
     url: 'https://api.example.com/v1/chat?key=url-secret',
     requestBodyValues: { prompt: 'body-secret' },
+    cause: rest.cause,
     responseBody: rest.responseBody ?? '{"error":"response-secret"}',
     statusCode,
     ...(rest.headers && { responseHeaders: rest.headers }),

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { AgentState } from '@holdfast/core';
 import { mustBe, optionsCheck, type InferenceOptions } from '@holdfast/core/driver';
 import type { CalledModel } from '../values/called-model.ts';
-import { InvalidCallError } from '../errors/error-kind.ts';
+import { InvalidCallError } from '../errors/call-errors.ts';
 import { mergedOptions } from '../values/provider-options.ts';
 import { withMarks } from './cache-marks.ts';
 import { keyNamespace, marksOf } from './cache-rules.ts';

@@ -9,7 +9,7 @@ import type { LlmConfig, ResponseFormat } from '@holdfast/core';
 import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
 import { copyOf } from '../values/copy.ts';
 import { sentOptions } from '../values/provider-options.ts';
-import { InvalidCallError } from '../errors/error-kind.ts';
+import { InvalidCallError } from '../errors/call-errors.ts';
 import type { CallHeaders } from './headers.ts';
 
 /** The call options that do not come from the request. */

@@ -1,5 +1,5 @@
 import { mustBe, type InferenceRun } from '@holdfast/core/driver';
-import { InvalidCallError } from '../errors/error-kind.ts';
+import { InvalidCallError } from '../errors/call-errors.ts';
 import type { CalledModel } from '../values/called-model.ts';
 
 /** HTTP headers by name. A header without a value is not sent. */

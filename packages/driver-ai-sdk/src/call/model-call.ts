@@ -20,11 +20,11 @@ import { headersOf, type CallHeaders, type HeadersOption } from './headers.ts';
 import { limitsOf, type AttemptLimits, type CallTimeouts } from './timeouts.ts';
 import {
   InvalidCallError,
-  isItemGone,
   RefusedAnswerError,
   UnfinishedAnswerError,
   WebPageError,
-} from '../errors/error-kind.ts';
+} from '../errors/call-errors.ts';
+import { isItemGone } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { withoutRefusedThinking } from './thinking.ts';

@@ -5,7 +5,8 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider';
 import { DriverError, type DriverErrorKind, type InferenceResponse } from '@holdfast/core/driver';
-import { apiCallError, errorKindOf, isRefusal, isRetryable, isWrongAddress, statusOf } from './error-kind.ts';
+import { apiCallError, statusOf } from './error-facts.ts';
+import { errorKindOf, isRefusal, isRetryable, isWrongAddress } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
 import { redact } from './redact.ts';
 import { member } from '../values/member.ts';

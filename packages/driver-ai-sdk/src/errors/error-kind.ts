@@ -1,60 +1,28 @@
 import {
-  APICallError,
   InvalidArgumentError,
   InvalidPromptError,
+  InvalidResponseDataError,
   JSONParseError,
   LoadAPIKeyError,
+  NoContentGeneratedError,
   NoSuchModelError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { RefusedDownloadError } from '../download/refused-download.ts';
 import { member } from '../values/member.ts';
-import { capped } from './cap.ts';
-
-const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
-  [401, 'authentication'],
-  [402, 'quotaExceeded'],
-  [403, 'authentication'],
-  [404, 'modelNotFound'],
-  [408, 'timeout'],
-  [409, 'overloaded'],
-  [413, 'contextTooLong'],
-  [424, 'overloaded'],
-  [429, 'rateLimited'],
-  [498, 'contentFiltered'],
-  [504, 'timeout'],
-]);
-
-/**
- * The words by which providers name a failure in a code, type or message, where the HTTP status does not tell it: in a
- * stream, or when one status stands for several. The first that fits holds.
- */
-const BY_WORDS: readonly (readonly [DriverErrorKind, RegExp])[] = [
-  [
-    'quotaExceeded',
-    /insufficient[_ ]quota|exceeded your current quota|quota[_ ]?exceeded|service quota|credit[_ ]balance|billing|payment required|insufficient[_ ](credits|funds|balance)|(any|no|out of|available) credits|spend(ing)?[_ ]limit|usage_limit_exceeded|specified (workspace )?api usage limits|(weekly|monthly) usage limit|calls \/ month/i,
-  ],
-  ['rateLimited', /rate[_ ]limit|too many requests|resource[_ ]exhausted|throttl/i],
-  [
-    'contextTooLong',
-    /context[_ ](length|limit)|context window|maximum (context|prompt)|prompt is too long|input is too long|too many (input )?tokens|exceeds the maximum number of tokens/i,
-  ],
-  [
-    'contentFiltered',
-    /content[_ ](filter|management|policy)|responsible ?ai|safety (system|settings|check)|usage (policy|policies|guidelines)|flagged/i,
-  ],
-  [
-    'authentication',
-    /(invalid|incorrect)[_ ]api[_ ]key|api key not valid|authentication[_ ]error|permission[_ ](error|denied)/i,
-  ],
-  ['modelNotFound', /model[_ ]not[_ ]found|invalid[_ ]model|no such model|not_found_error/i],
-  [
-    'overloaded',
-    /overloaded|server_error|internal[_ ]server|service[_ ]unavailable|unavailable|high demand|capacity/i,
-  ],
-  ['timeout', /timed? ?out|deadline[_ ]exceeded/i],
-];
+import { InvalidCallError, RefusedAnswerError, UnfinishedAnswerError, WebPageError } from './call-errors.ts';
+import {
+  apiCallError,
+  isAccepted,
+  isSdkError,
+  isTruncatedBody,
+  statusOf,
+  unreadValue,
+  withCauses,
+  wordsOf,
+} from './error-facts.ts';
+import { KNOWN_MESSAGES, KNOWN_STATUSES } from './known-errors.ts';
 
 const NETWORK_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -71,26 +39,6 @@ const TIMEOUT_CODES: ReadonlySet<unknown> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** An answer ended, without an error of the provider, before it was complete. */
-export class UnfinishedAnswerError extends Error {
-  override readonly name = 'UnfinishedAnswerError';
-}
-
-/** The call cannot be made: its messages, settings or headers are not valid. */
-export class InvalidCallError extends Error {
-  override readonly name = 'InvalidCallError';
-}
-
-/** The server sent a web page where the stream of an answer was due. */
-export class WebPageError extends Error {
-  override readonly name = 'WebPageError';
-}
-
-/** The response ended at a content filter before its first text. */
-export class RefusedAnswerError extends Error {
-  override readonly name = 'RefusedAnswerError';
-}
-
 /** True for the error of a conversation that refers to an item which OpenAI no longer has. */
 export function isItemGone(error: unknown): boolean {
   return ITEM_GONE.test(wordsOf(error));
@@ -100,9 +48,10 @@ const ITEM_GONE = /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i;
 
 /** The kind of a failure: by its class, then by the words of the provider, then by the HTTP status. */
 export function errorKindOf(error: unknown): DriverErrorKind {
-  return (
-    kindOfClass(error) ?? kindOfAnswer(error, statusOf(error)) ?? (isTransient(error) ? 'network' : 'unknown')
-  );
+  const kind = kindOfClass(error) ?? kindOfAnswer(error, statusOf(error));
+  if (kind !== undefined) return kind;
+  if (isSdkError(error) && error.isRetryable) return 'network';
+  return isNoAnswer(error) ? 'brokenAnswer' : 'unknown';
 }
 
 const REFUSALS: ReadonlySet<unknown> = new Set([401, 403]);
@@ -127,38 +76,9 @@ export function isRetryable(error: unknown): boolean {
   return PASSING.has(errorKindOf(error)) && !isFinal(error);
 }
 
-/** The HTTP status of the answer to a call, when there was an answer. */
-export function statusOf(error: unknown): number | undefined {
-  // A failed download of a file has a status too, which is not that of the model.
-  const isOther = error instanceof Error && !isSdkError(error);
-  const status = isOther ? undefined : (apiCallError(error)?.statusCode ?? member(error, 'statusCode'));
-  if (typeof status === 'number') return status;
-  return error instanceof Error ? undefined : streamedStatus(error);
-}
-
-/** The HTTP status in an error that a provider streams: OpenRouter and Google send it as the code. */
-function streamedStatus(error: unknown): number | undefined {
-  const codes = placesOf(error).map((place) => Number(member(place, 'code')));
-  return codes.find((code) => Number.isInteger(code) && code >= 400 && code < 600);
-}
-
-/** Does the SDK mark the error as one that passes? */
-function isTransient(error: unknown): boolean {
-  return isSdkError(error) && error.isRetryable;
-}
-
-/** Does the SDK mark the error as one that repeats? */
+/** Does the SDK mark the error as one that repeats? Its mark of an accepted call says nothing. */
 function isFinal(error: unknown): boolean {
-  return isSdkError(error) && !error.isRetryable && !isInterruption(error) && !isMarkedWrongly(error);
-}
-
-/**
- * True when the connection broke while a response arrived. The SDK marks such an error by the status of the call, which
- * was accepted, so its mark means nothing.
- */
-function isInterruption(error: unknown): boolean {
-  const status = statusOf(error);
-  return status !== undefined && status < 400 && (kindOfCodes(error) !== undefined || isTruncatedBody(error));
+  return isSdkError(error) && !error.isRetryable && !isAccepted(error) && !isMarkedWrongly(error);
 }
 
 /** True for statuses whose providers advise to try again although the SDK does not: 424 of Bedrock, 498 of Groq. */
@@ -170,37 +90,12 @@ function isMarkedWrongly(error: unknown): boolean {
 /** True when the base URL is not a URL, or when the server sent a body that is not JSON, such as a web page. */
 export function isWrongAddress(error: unknown): boolean {
   if (error instanceof WebPageError || hasInvalidUrl(error)) return true;
-  const call = apiCallError(error);
-  return call?.statusCode !== undefined && call.statusCode < 400 && JSONParseError.isInstance(call.cause);
+  return isAccepted(error) && JSONParseError.isInstance(apiCallError(error)?.cause);
 }
 
 function hasInvalidUrl(error: unknown): boolean {
   return withCauses(error).some((each) => member(each, 'code') === 'ERR_INVALID_URL');
 }
-
-/** True when the body of an accepted call begins as JSON but does not parse: its connection ended too early. */
-function isTruncatedBody(error: unknown): boolean {
-  const call = apiCallError(error);
-  if (call?.statusCode === undefined || call.statusCode >= 400) return false;
-  return JSONParseError.isInstance(call.cause) && /^\s*[{[]/.test(call.cause.text);
-}
-
-function isSdkError(error: unknown): error is { readonly isRetryable: boolean } {
-  return APICallError.isInstance(error) || isGatewayError(error);
-}
-
-/** The error of the HTTP call, also when the gateway put its own around it. */
-export function apiCallError(error: unknown): APICallError | undefined {
-  if (APICallError.isInstance(error)) return error;
-  return isGatewayError(error) && APICallError.isInstance(error.cause) ? error.cause : undefined;
-}
-
-/** As `GatewayError.isInstance`, which would load the gateway's package. */
-function isGatewayError(error: unknown): error is Error & { readonly isRetryable: boolean } {
-  return error instanceof Error && GATEWAY_ERROR in error;
-}
-
-const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 function kindOfClass(error: unknown): DriverErrorKind | undefined {
   if (error instanceof UnfinishedAnswerError || isTruncatedBody(error)) return 'network';
@@ -221,15 +116,24 @@ function kindOfClass(error: unknown): DriverErrorKind | undefined {
   return undefined;
 }
 
+/** Statuses that stand for several kinds: the words decide. Other refusals must not be hidden by a word of the request. */
+const AMBIGUOUS: ReadonlySet<number> = new Set([400, 403, 422, 498]);
+
 function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKind | undefined {
   const isRefused = status !== undefined && status >= 400;
-  if (status === 429) return kindOfLimit(wordsOf(error));
-  // A word of a request that was refused for another reason must not hide that reason: only ambiguous statuses are read.
-  const isAmbiguous = !isRefused || [400, 403, 422, 498].includes(status) || status >= 500;
-  const words = isAmbiguous ? kindOfWords(error) : undefined;
-  if (words) return words;
-  if (isRefused) return BY_STATUS.get(status) ?? (status >= 500 ? 'overloaded' : 'invalidRequest');
-  return kindOfCodes(error);
+  const words = wordsOf(error);
+  if (status === 429) return kindOfLimit(words);
+  const isRead = !isRefused || AMBIGUOUS.has(status) || status >= 500;
+  const kind = isRead ? kindOfWords(words, status) : undefined;
+  if (kind) return kind;
+  if (!isRefused) return kindOfCodes(error);
+  const known = KNOWN_STATUSES.find((row) => row.status === status)?.kind;
+  return known ?? (status >= 500 ? 'overloaded' : 'invalidRequest');
+}
+
+function kindOfWords(words: string, status?: number): DriverErrorKind | undefined {
+  if (words === '') return undefined;
+  return KNOWN_MESSAGES.find((row) => (row.status ?? status) === status && row.says?.test(words))?.kind;
 }
 
 /**
@@ -239,8 +143,7 @@ function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKi
 function kindOfLimit(words: string): DriverErrorKind {
   const isDaily = /per[_ ]?day/i.test(words);
   const isShort = /retryDelay|please retry in/i.test(words) && !isDaily;
-  const isQuota = BY_WORDS.some(([kind, pattern]) => kind === 'quotaExceeded' && pattern.test(words));
-  return isQuota && !isShort ? 'quotaExceeded' : 'rateLimited';
+  return !isShort && kindOfWords(words) === 'quotaExceeded' ? 'quotaExceeded' : 'rateLimited';
 }
 
 /** The kind of a failed connection: by the codes of the error and of its causes. */
@@ -256,35 +159,19 @@ function isTerminated(error: Error): boolean {
   return error.name === 'TypeError' && error.message === 'terminated';
 }
 
-function kindOfWords(error: unknown): DriverErrorKind | undefined {
-  const text = wordsOf(error);
-  return text === '' ? undefined : BY_WORDS.find(([, words]) => words.test(text))?.[0];
+/** True when the provider accepted the call and sent something else than an answer: an error, or a value of another form. */
+function isNoAnswer(error: unknown): boolean {
+  if (isWrongAddress(error)) return false;
+  if (!(error instanceof Error)) return typeof error === 'string' || isObject(error);
+  return (
+    unreadValue(error) !== undefined ||
+    InvalidResponseDataError.isInstance(error) ||
+    JSONParseError.isInstance(error) ||
+    NoContentGeneratedError.isInstance(error) ||
+    (isAccepted(error) && member(apiCallError(error), 'data') !== undefined)
+  );
 }
 
-/** The codes, types and messages of an error and of the objects that providers put around one: the start of each. */
-export function wordsOf(error: unknown): string {
-  const call = apiCallError(error);
-  if (call) return `${capped(call.message)} ${capped(bodyOf(call))}`;
-  if (typeof error === 'string') return capped(error);
-  return placesOf(error)
-    .flatMap((place) => ['code', 'type', 'status', 'message'].map((name) => member(place, name)))
-    .filter((word) => typeof word === 'string')
-    .map(capped)
-    .join(' ');
-}
-
-/** The body as text. Some providers set the parsed body in place of the text that the type promises. */
-function bodyOf(call: { readonly responseBody?: unknown }): string {
-  const body = call.responseBody ?? '';
-  return typeof body === 'string' ? body : JSON.stringify(body);
-}
-
-/** The objects in which a provider describes an error. */
-function placesOf(error: unknown): readonly unknown[] {
-  return [error, member(error, 'error'), member(member(error, 'response'), 'error')];
-}
-
-/** An error and its causes. */
-function withCauses(error: unknown, depth = 0): readonly Error[] {
-  return error instanceof Error && depth <= 4 ? [error, ...withCauses(error.cause, depth + 1)] : [];
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '@holdfast/core';
-import { apiCallError, wordsOf } from './error-kind.ts';
+import { apiCallError, wordsOf } from './error-facts.ts';
 
 /**
  * Returns the delay in seconds that the provider requests, if it requests one: by `retry-after-ms` or `retry-after`, by

@@ -220,7 +220,7 @@ describe('what cannot be converted', () => {
   test('a response without the expected form is an error with a code', async () => {
     const model = new MockLanguageModelV4({ doGenerate: answer([], { content: undefined as never }) });
     expect(await rejection(aiSdkDriver({ model }).infer(hello, quietly()))).toMatchObject({
-      code: 'DRIVER_FAILED',
+      code: 'DRIVER_BROKEN_ANSWER',
     });
   });
 });

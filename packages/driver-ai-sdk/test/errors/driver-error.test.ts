@@ -55,20 +55,20 @@ describe('the message says what, what was found and what to do', () => {
     ],
     [
       { response: { error: { message: 'gone' } } },
-      'The model "gpt-5" of openai.chat failed: gone. See the cause.',
+      'The model "gpt-5" of openai.chat failed: gone. Call another model.',
     ],
     [undefined, 'The model "gpt-5" of openai.chat failed: No reason was given. See the cause.'],
     [
       new TypeValidationError({ value: { text: 'response-secret' }, cause: new Error('no id') }),
-      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. See the cause.',
+      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. Call another model.',
     ],
     [
       new InvalidResponseDataError({ data: 'response-secret' }),
-      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. See the cause.',
+      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. Call another model.',
     ],
     [
       new JSONParseError({ text: 'response-secret', cause: new Error('x') }),
-      'The model "gpt-5" of openai.chat failed: The response is not valid JSON. See the cause.',
+      'The model "gpt-5" of openai.chat failed: The response is not valid JSON. Call another model.',
     ],
   ];
   test.each(table)('%s', (error, message) => {
@@ -196,7 +196,9 @@ describe('the kind of a failure', () => {
 test('a provider that sets a parsed body has a kind and a code', async () => {
   const openai = createOpenAI({ apiKey: 'none', fetch: () => Promise.resolve(Response.json({})) });
   const driver = aiSdkDriver({ model: openai('gpt-5'), maxRetries: 0 });
-  expect(await rejection(driver.infer(request([]), quietly()))).toMatchObject({ code: 'DRIVER_OVERLOADED' });
+  expect(await rejection(driver.infer(request([]), quietly()))).toMatchObject({
+    code: 'DRIVER_BROKEN_ANSWER',
+  });
 });
 
 describe('secrets', () => {

@@ -1,10 +1,19 @@
+import type { APICallError } from '@ai-sdk/provider';
+import { TypeValidationError } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { expect, test } from 'vitest';
 import { errorKindOf, isRetryable } from '../../src/errors/error-kind.ts';
+import { KNOWN_MESSAGES, KNOWN_STATUSES } from '../../src/errors/known-errors.ts';
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
 import { apiError } from '../builders.ts';
+import { REPORTED_ERRORS } from './reported-errors.ts';
 
-/** Checks the kinds of errors against bodies in the forms of the providers. No body was recorded from a provider. */
+/** Checks the kinds of errors against bodies that users of providers reported, and against bodies in their forms. */
+
+test.each(REPORTED_ERRORS)('$of answers $status as $source reports', ({ status, body, kind }) => {
+  const { message = '' } = (body as { readonly error?: { readonly message?: string } }).error ?? {};
+  expect(errorKindOf(apiError(status, { message, responseBody: JSON.stringify(body) }))).toBe(kind);
+});
 
 type Row = readonly [provider: string, status: number, body: unknown, kind: DriverErrorKind];
 
@@ -157,6 +166,49 @@ const streamed: readonly (readonly [unknown, DriverErrorKind, boolean])[] = [
 test.each(streamed)('a stream has the error %j', (error, kind, isPassing) => {
   expect([errorKindOf(error), isRetryable(error)]).toEqual([kind, isPassing]);
 });
+
+/** The error of the SDK for a call that the provider accepted, and answered with this body. */
+function accepted(value: unknown): APICallError {
+  const cause = new TypeValidationError({ value, cause: new Error('x') });
+  return apiError(200, { message: 'Invalid JSON response', responseBody: JSON.stringify(value), cause });
+}
+
+const acceptedBodies: readonly (readonly [unknown, DriverErrorKind, boolean])[] = [
+  [{ error: { message: 'Provider returned error', code: 502 } }, 'overloaded', true],
+  [{ error: { message: 'Provider returned error', code: 429 } }, 'rateLimited', true],
+  [{ error: { message: 'Insufficient credits', code: 402 } }, 'quotaExceeded', false],
+  [{ error: 'Overloaded' }, 'overloaded', true],
+  [
+    { code: 'InvalidParameter', message: 'Range of input length should be [1, 6000]' },
+    'contextTooLong',
+    false,
+  ],
+  [{ error: { message: 'Something odd happened.' } }, 'brokenAnswer', false],
+  [
+    { id: 'x', object: 'chat.completion', choices: null, text: 'The billing is overloaded.' },
+    'brokenAnswer',
+    false,
+  ],
+  [{}, 'brokenAnswer', false],
+];
+
+test.each(acceptedBodies)('an accepted call is answered with %j', (body, kind, isPassing) => {
+  const error = accepted(body);
+  expect([errorKindOf(error), isRetryable(error)]).toEqual([kind, isPassing]);
+  const streamedPart = new TypeValidationError({ value: body, cause: new Error('x') });
+  expect([errorKindOf(streamedPart), isRetryable(streamedPart)]).toEqual([kind, isPassing]);
+});
+
+test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES'] as const)(
+  'each row of %s has a source and a month',
+  (name) => {
+    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES }[name];
+    for (const { source, date } of rows) {
+      expect(source).toMatch(/#\d+|@[\d.]+$|\.\w+\//);
+      expect(date).toMatch(/^20\d\d-\d\d$/);
+    }
+  },
+);
 
 test('the wait that Google and OpenRouter name is the wait', () => {
   const body = JSON.stringify(google(429, 'RESOURCE_EXHAUSTED', quotaText, [{ retryDelay: '22.5s' }]));
