@@ -16,7 +16,8 @@ export const MAX_NESTING = 1_024;
 /**
  * Returns a deeply frozen copy of `value` by the rules of `JSON.stringify`: `toJSON` is called, `undefined` members are
  * omitted, `NaN` and infinities become `null`. A value that is frozen JSON already is returned as it is.
- * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or more than 1,024 levels of nesting.
+ * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, more than 1,024 levels of nesting, or an object whose content
+ * JSON would lose, such as a Map, an Error or a Response.
  */
 export function toJsonValue(value: unknown): JsonValue {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
@@ -128,6 +129,7 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
   if (value instanceof String || value instanceof Number || value instanceof Boolean) {
     return copyLenient(value.valueOf(), key, depth);
   }
+  if (isLost(value)) throw lostValue(value, key);
   if (Array.isArray(value)) {
     const items: JsonValue[] = [];
     for (let index = 0; index < value.length; index++) {
@@ -141,6 +143,71 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
     if (copy !== undefined) setMember(members, name, copy);
   }
   return Object.freeze(members);
+}
+
+/** True for an object of which JSON would hold nothing, or not the part that matters. */
+function isLost(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype || isPlainObject(value)) return false;
+  if (value instanceof Error || ArrayBuffer.isView(value)) return true;
+  return !Array.isArray(value) && typeOf(value) !== 'Object' && Object.keys(value).length === 0;
+}
+
+function typeOf(value: object): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+/** The conversion for each type of objects that JSON loses. */
+const CONVERSIONS: Readonly<Record<string, string>> = {
+  Error: 'Throw it, or convert its message.',
+  Map: 'Convert it with Object.fromEntries().',
+  Set: 'Convert it with Array.from().',
+  Response: 'Convert its content with `await response.json()`, or with `text()`.',
+  Headers: 'Convert it with Object.fromEntries().',
+  FormData: 'Convert it with Object.fromEntries().',
+  URLSearchParams: 'Convert it with String().',
+  Promise: 'Await it.',
+  ArrayBuffer: 'Convert it to base64.',
+  Blob: 'Convert its content with `await blob.text()`.',
+};
+
+function lostValue(value: object, key: string): HoldfastError {
+  const type = value instanceof Error ? 'Error' : ArrayBuffer.isView(value) ? 'ArrayBuffer' : typeOf(value);
+  const advice = CONVERSIONS[type] ?? 'Convert it to a text or to an object with plain members.';
+  const place = key && ` in "${key}"`;
+  return new HoldfastError('NOT_JSON', `JSON cannot hold the ${describeLost(value)}${place}. ${advice}`);
+}
+
+/** Describes an object that JSON loses, as in `Map` or `TypeError (no such user)`. */
+function describeLost(value: object): string {
+  const { message, status, statusText } = shownMembers(value);
+  const facts = [status, statusText, message].filter((fact) => fact !== undefined && fact !== '').join(' ');
+  return `${value instanceof Error ? value.name : typeOf(value)}${facts && ` (${facts})`}`;
+}
+
+function shownMembers(value: object): { readonly [name: string]: unknown } {
+  if (value instanceof Error) return { message: value.message };
+  const { status, statusText } = value as { readonly status?: unknown; readonly statusText?: unknown };
+  return { status, statusText };
+}
+
+/** The characters of a thrown value that an error quotes. */
+const MAX_QUOTED = 4_000;
+
+/** Returns the text of any thrown value: a string, the JSON of another value, or the type of one that JSON loses. */
+export function textOfThrown(thrown: unknown): string {
+  const text = wholeText(thrown);
+  return text.length <= MAX_QUOTED ? text : `${text.slice(0, MAX_QUOTED).toWellFormed()}…`;
+}
+
+function wholeText(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown;
+  try {
+    const isObject = typeof thrown === 'object' && thrown !== null;
+    return isObject && isLost(thrown) ? describeLost(thrown) : (JSON.stringify(thrown) ?? String(thrown));
+  } catch {
+    return `The thrown value is not an error: ${describeValue(thrown)}.`;
+  }
 }
 
 /** Sets a member, also one named `__proto__`, which an assignment would set as the prototype. */

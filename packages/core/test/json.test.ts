@@ -30,8 +30,6 @@ test('any value is converted as by JSON.stringify', () => {
     withBoxedValues: true,
     withSparseArray: true,
     withNullPrototype: true,
-    withMap: true,
-    withSet: true,
   });
   fc.assert(
     fc.property(anything, (value) => assert.deepStrictEqual(toJsonValue(value), throughText(value))),
@@ -65,8 +63,13 @@ const odd: readonly (readonly [name: string, value: unknown])[] = [
   ['holes', [1, , 3]], // oxlint-disable-line no-sparse-arrays
   ['holes inside', { a: [, [, 1]] }], // oxlint-disable-line no-sparse-arrays
   ['__proto__', JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":null}}')],
-  ['typed arrays', new Uint8Array([1, 2])],
-  ['maps and sets', { a: new Map([[1, 2]]), b: new Set([1]) }],
+  [
+    'an object of a class',
+    new (class Row {
+      readonly id = 1;
+    })(),
+  ],
+  ['an object without members of its own', Object.create({ kind: 'row' })],
   ['hidden members', Object.defineProperty({ a: 1 }, 'b', { value: 2, enumerable: false })],
   ['another realm', runInNewContext('({ a: [1, { b: new Date(0) }] })')],
 ];
@@ -98,6 +101,35 @@ test.for<[string, unknown]>([
   ],
 ])('%s is refused as not JSON', ([, value]) => {
   expect(() => toJsonValue(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
+});
+
+test.for<[value: unknown, message: string]>([
+  [new Map([[1, 2]]), 'JSON cannot hold the Map. Convert it with Object.fromEntries().'],
+  [{ tags: new Set(['a']) }, 'JSON cannot hold the Set in "tags". Convert it with Array.from().'],
+  [
+    new Error('No such user.'),
+    'JSON cannot hold the Error (No such user.). Throw it, or convert its message.',
+  ],
+  [
+    [new RangeError('Too far.')],
+    'JSON cannot hold the RangeError (Too far.) in "0". Throw it, or convert its message.',
+  ],
+  [
+    new Response('{}', { status: 404, statusText: 'Not Found' }),
+    'JSON cannot hold the Response (404 Not Found).',
+  ],
+  [{ at: Promise.resolve(1) }, 'JSON cannot hold the Promise in "at". Await it.'],
+  [new Uint8Array([1, 2]), 'JSON cannot hold the Uint8Array.'],
+  [new ArrayBuffer(2), 'JSON cannot hold the ArrayBuffer.'],
+  [new Headers({ a: 'b' }), 'JSON cannot hold the Headers.'],
+  [new URLSearchParams('a=b'), 'JSON cannot hold the URLSearchParams.'],
+  [/a/, 'JSON cannot hold the RegExp.'],
+  [new Blob(['a']), 'JSON cannot hold the Blob.'],
+])('%o is refused, because JSON would lose it', ([value, message]) => {
+  const pattern = new RegExp(`^${message.replaceAll(/[().]/g, String.raw`\$&`)}`);
+  expect(() => toJsonValue(value)).toThrow(
+    expect.objectContaining({ code: 'NOT_JSON', message: expect.stringMatching(pattern) }),
+  );
 });
 
 test('only an object is a JSON object', () => {

@@ -67,6 +67,10 @@ const words = pumpsOf(
   'weekly monthly usage',
   'content',
   'too many input ',
+  'prompt token count of 1',
+  '`inputs` tokens + ',
+  'malformed input request: ',
+  'cannot read properties of undefined ',
 );
 
 const works: Readonly<Record<string, readonly [Work, readonly Pump[]]>> = {

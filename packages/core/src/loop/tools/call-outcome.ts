@@ -69,16 +69,18 @@ export function notCalledOutcome(toolName: string): ToolOutcome {
   return interruptedWith(`Tool "${toolName}" was not called: the run was stopped before.`);
 }
 
-/** The outcome of a call that failed with an error. */
+/** The outcome of a call that failed with an error. The model reads its message, or the text of another thrown value. */
 export function failedOutcome(toolName: string, thrown: unknown, maxLength: number): ToolOutcome {
-  const message = `Tool "${toolName}" threw a value that is not an Error.`;
-  const isError = thrown instanceof Error;
-  const record = toErrorRecord(
-    isError ? thrown : new HoldfastError('TOOL_FAILED', message, { cause: thrown }),
-  );
+  const record = toErrorRecord(thrown instanceof Error ? thrown : notAnError(toolName, thrown));
   const shown = truncate(record.message, maxLength) as string;
   const error = shown === record.message ? record : Object.freeze({ ...record, message: shown });
   return Object.freeze({ type: 'failed', error });
+}
+
+/** The error for a thrown value that is none. It quotes the value, which is not stored otherwise. */
+function notAnError(toolName: string, thrown: unknown): HoldfastError {
+  const { message } = toErrorRecord(thrown);
+  return new HoldfastError('TOOL_FAILED', `Tool "${toolName}" threw: ${message}`);
 }
 
 /** The error for a call of an unknown tool. */

@@ -1,5 +1,4 @@
 import type { Instant } from '../../clock.ts';
-import { describeValue } from '../../errors.ts';
 import {
   orderedReader,
   readFilledList,
@@ -9,7 +8,7 @@ import {
   since,
   type Read,
 } from '../../document.ts';
-import { compact, toJsonValue, type JsonValue } from '../../json.ts';
+import { compact, textOfThrown, toJsonValue, type JsonValue } from '../../json.ts';
 
 /** An error as a JSON value, which can be stored and compared. It has no stack trace on purpose. */
 export interface ErrorRecord {
@@ -43,7 +42,7 @@ export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
 }
 
 function errorRecordOf(thrown: unknown, depth: number): ErrorRecord {
-  if (!isErrorLike(thrown)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
+  if (!isErrorLike(thrown)) return compact({ name: 'Error', message: textOfThrown(thrown) });
   const { name, message, code, data, cause, errors } = thrown;
   const isDeep = depth >= MAX_CAUSES;
   return compact({
@@ -70,15 +69,6 @@ function isErrorLike(thrown: unknown): thrown is ErrorLike {
   return (
     typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string'
   );
-}
-
-function messageOfThrown(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown;
-  try {
-    return JSON.stringify(thrown) ?? String(thrown);
-  } catch {
-    return `The thrown value is not an error: ${describeValue(thrown)}.`;
-  }
 }
 
 function jsonOrNothing(data: unknown): JsonValue | undefined {

@@ -31,13 +31,6 @@ describe('messages', () => {
     ['a tool call in a user message', () => userMessage([addCall as never])],
     ['a file without data', () => userMessage([{ type: 'file', mediaType: 'image/png' } as never])],
     [
-      'bytes',
-      () =>
-        userMessage([
-          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array(1) as never } },
-        ]),
-    ],
-    [
       'file ids that are not strings',
       () =>
         userMessage([
@@ -60,6 +53,16 @@ describe('messages', () => {
       }),
     );
   });
+  test('refuse bytes', () => {
+    const data = { type: 'data', data: new Uint8Array(1) as never } as const;
+    expect(() => userMessage([{ type: 'file', mediaType: 'image/png', data }])).toThrow(
+      expect.objectContaining({
+        code: 'NOT_JSON',
+        message: 'JSON cannot hold the Uint8Array in "data". Convert it to base64.',
+      }),
+    );
+  });
+
   test('preserve their id and time, and refuse an invalid id', () => {
     expect(userMessage('a', { id: 'msg-1', createdAt: T })).toMatchObject({ id: 'msg-1', createdAt: T });
     expect(() => userMessage('a', { id: '' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
