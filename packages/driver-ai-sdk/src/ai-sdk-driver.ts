@@ -5,6 +5,7 @@ import {
   type Driver,
   type InferenceRequest,
   type InferenceResponse,
+  type RequestForm,
 } from '@holdfast/core/driver';
 import type { CalledModel } from './values/called-model.ts';
 import { ModelCall, type CallPolicy } from './call/model-call.ts';
@@ -146,9 +147,13 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
 
   const modelId: Driver['modelId'] = (llmConfig) => resolver.modelId(llmConfig?.model);
 
+  const forms = new WeakMap<object, RequestForm>();
   const form: Driver['formOf'] = (llmConfig) => {
     const model = resolver.find(llmConfig?.model);
-    return model && formOf(model);
+    if (model === undefined) return undefined;
+    const known = forms.get(model) ?? formOf(model);
+    forms.set(model, known);
+    return known;
   };
 
   return Object.freeze({ infer, modelId, formOf: form });

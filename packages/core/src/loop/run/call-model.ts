@@ -1,10 +1,11 @@
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { AssistantPart } from '../../state/messages/messages.ts';
+import { some } from '../../state/values/frozen-array.ts';
 import { driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
-import type { InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
+import type { Driver, InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
 import { STRICTEST_FORM, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
-import { sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
+import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
 import type { SentMessage } from '../sending/sent-list.ts';
 import { invalidArgument } from '../../errors.ts';
 import { isReasoning } from '../sending/repaired-parts.ts';
@@ -42,19 +43,22 @@ export async function callModel(
   request: InferenceRequest,
   options: CallOptions,
 ): Promise<CalledModel> {
-  const form = formFor(run, request.llmConfig);
-  const sent = sentIn(form, run, request);
-  try {
-    return await sendTo(run, sent, options);
-  } catch (error) {
-    const strictest = isRefusal(error, options.signal) ? sentIn(STRICTEST_FORM, run, request) : sent;
-    if (isSameRequest(strictest, sent)) throw error;
-    run.advance({
-      type: 'requestChanged',
-      request: { ...effectiveRequest(run, request), form: 'strictest' },
-      at: run.now(),
-    });
-    return sendTo(run, strictest, options);
+  const { signal } = options;
+  let sent = sentIn(formFor(run, request.llmConfig), run, request);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const answer = sendTo(run, sent, options);
+      return calledModel(
+        sent,
+        InferenceResponse.of(await withinGrace(answer, { signal, clock: run.loop.clock })),
+      );
+    } catch (error) {
+      const strictest = isFirst && isRefusal(error, signal) ? sentIn(STRICTEST_FORM, run, request) : sent;
+      if (isSameRequest(strictest, sent)) throw error;
+      sent = strictest;
+      const effective = { ...effectiveRequest(run, request), form: 'strictest' } as const;
+      run.advance({ type: 'requestChanged', request: effective, at: run.now() });
+    }
   }
 }
 
@@ -74,9 +78,10 @@ export function formFor(
   llmConfig: LlmConfig | undefined,
 ): RequestForm {
   const { lastStep } = state;
-  const last = lastStep && state.requestOf(lastStep);
-  if (last?.form === 'strictest' && loop.modelIdOf(last.llmConfig) === loop.modelIdOf(llmConfig))
-    return STRICTEST_FORM;
+  if (lastStep?.request?.form === 'strictest') {
+    const last = state.requestOf(lastStep);
+    if (loop.modelIdOf(last.llmConfig) === loop.modelIdOf(llmConfig)) return STRICTEST_FORM;
+  }
   return loop.driver.formOf?.(llmConfig) ?? USUAL_FORM;
 }
 
@@ -84,26 +89,26 @@ function sentIn(form: RequestForm, { loop, state }: CallingRun, request: Inferen
   return sendableRequest(request, { form, state, model: loop.modelIdOf(request.llmConfig) });
 }
 
-async function sendTo(
-  run: CallingRun,
-  { toolNames, fingerprint, ...request }: SendableRequest,
+function sendTo(
+  { loop, state, given }: CallingRun,
+  { request, toolNames }: SendableRequest,
   { signal, onDelta }: CallOptions,
-): Promise<CalledModel> {
-  const { loop, state, given } = run;
+): ReturnType<Driver['infer']> {
   const { awaitReader, runContext } = given;
-  const answer = loop.driver.infer(request, {
+  return loop.driver.infer(request, {
     signal,
     onDelta: onDelta && toolNames.size > 0 ? (delta) => onDelta(namedDelta(delta, toolNames)) : onDelta,
     awaitReader,
     run: { state, runContext },
   });
-  const response = InferenceResponse.of(await withinGrace(answer, { signal, clock: loop.clock }));
-  const content =
-    toolNames.size === 0 ? response.content : response.content.map((part) => namedPart(part, toolNames));
-  return {
-    response: toolNames.size === 0 ? response : InferenceResponse.of({ ...response, content }),
-    fingerprint: content.some(isReasoning) ? fingerprint() : undefined,
-  };
+}
+
+function calledModel(sent: SendableRequest, response: InferenceResponse): CalledModel {
+  const { toolNames } = sent;
+  const fingerprint = some(response.content, isReasoning) ? fingerprintOf(sent) : undefined;
+  if (toolNames.size === 0) return { response, fingerprint };
+  const content = response.content.map((part) => namedPart(part, toolNames));
+  return { response: InferenceResponse.of({ ...response, content }), fingerprint };
 }
 
 function namedDelta(delta: InferenceDelta, names: ReadonlyMap<string, string>): InferenceDelta {
@@ -122,7 +127,7 @@ function isRefusal(error: unknown, signal: AbortSignal): boolean {
   return (partialResponseOf(error)?.content.length ?? 0) === 0;
 }
 
-function isSameRequest(left: SendableRequest, right: SendableRequest): boolean {
+function isSameRequest({ request: left }: SendableRequest, { request: right }: SendableRequest): boolean {
   if (left.systemPrompt !== right.systemPrompt || left.tools !== right.tools) return false;
   if (left.messages === right.messages) return true;
   const { length } = left.messages;

@@ -9,8 +9,13 @@ export interface RequestStart extends Pick<InferenceRequest, 'systemPrompt' | 't
   readonly model: string | undefined;
 }
 
+/** True when both requests begin in the same way. */
+export function isSameStart(left: RequestStart, right: RequestStart): boolean {
+  return left.tools === right.tools && left.systemPrompt === right.systemPrompt && left.model === right.model;
+}
+
 /** Returns the fingerprint of the part of a request before its messages. */
-export function fingerprintOfStart({ model, systemPrompt, tools }: RequestStart): string {
+function fingerprintOfStart({ model, systemPrompt, tools }: RequestStart): string {
   let hash = toolHashes.get(tools);
   if (hash === undefined) {
     const described = tools.map(({ name, description, inputSchema, providerTool }) => {
@@ -26,12 +31,20 @@ export function fingerprintOfStart({ model, systemPrompt, tools }: RequestStart)
 export interface Fingerprint {
   /** The number of messages. */
   readonly count: number;
-  readonly value: string;
+  /** `undefined` for no messages: it is computed when it is needed. */
+  readonly value: string | undefined;
 }
 
+export const NO_FINGERPRINT: Fingerprint = Object.freeze({ count: 0, value: undefined });
+
 /** Returns the fingerprint of the first `count` messages, from the fingerprint of some of them. */
-export function grownFingerprint(known: Fingerprint, sent: Messages, count = sent.length): Fingerprint {
-  let { value } = known;
+export function grownFingerprint(
+  known: Fingerprint,
+  start: RequestStart,
+  sent: Messages,
+  count = sent.length,
+): Fingerprint & { readonly value: string } {
+  let value = known.value ?? fingerprintOfStart(start);
   for (const { role, content } of sent.slice(known.count, count)) value = joined(value, role, content);
   return { count, value };
 }

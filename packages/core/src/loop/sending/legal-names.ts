@@ -17,6 +17,14 @@ export class LegalNames {
     this.illegal = new RegExp(`[^${characters}]`, 'g');
   }
 
+  private static readonly known = new WeakMap<NameForm, LegalNames>();
+
+  static for(form: NameForm): LegalNames {
+    let names = LegalNames.known.get(form);
+    if (names === undefined) LegalNames.known.set(form, (names = new LegalNames(form)));
+    return names;
+  }
+
   isLegal(name: string): boolean {
     return this.legal.test(name);
   }
@@ -41,14 +49,19 @@ export class LegalIds {
   private readonly given = new Map<string, string>();
 
   constructor(form: NameForm) {
-    this.names = new LegalNames(form);
+    this.names = LegalNames.for(form);
+  }
+
+  /** True for an id that is sent as it is. */
+  isPlain(id: string): boolean {
+    return this.given.size === 0 && this.names.isLegal(id);
   }
 
   /** Returns the id to send. A conversation asks for its ids in order. */
   of(id: string): string {
     const known = this.sent.get(id);
     if (known !== undefined) return known;
-    if (this.given.size === 0 && this.names.isLegal(id)) return id;
+    if (this.isPlain(id)) return id;
     let legal = this.names.of(id);
     for (let salt = 1; (this.given.get(legal) ?? id) !== id; salt++) legal = this.names.of(`${id} `, salt);
     if (legal === id) return id;

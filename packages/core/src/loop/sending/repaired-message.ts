@@ -6,6 +6,7 @@ import {
   type AssistantPart,
   type CustomPart,
   type Message,
+  type MessagePart,
   type ToolCallPart,
   type ToolMessage,
   type ToolResultPart,
@@ -18,6 +19,7 @@ import {
   hasOption,
   isBlank,
   isReasoning,
+  isWellFormed,
   sentFile,
   sentOutput,
   textPart,
@@ -41,14 +43,15 @@ export class MessageRepair {
 
   constructor(form: RequestForm) {
     this.form = form;
-    this.names = new LegalNames(form.toolName);
+    this.names = LegalNames.for(form.toolName);
     this.ids = new LegalIds(form.callId);
     this.ownCallIds = form.ownCallIds === undefined ? undefined : new RegExp(form.ownCallIds);
   }
 
   /** Returns the message to send; the message itself when it is legal, and `undefined` when nothing of it can be sent. */
   repaired(message: Message, keepsReasoning: boolean): Message | undefined {
-    const clean = wellFormed(message);
+    if (this.isPlain(message)) return message;
+    const clean = wellFormedMessage(message);
     switch (clean.role) {
       case 'system':
         return clean.content.every(({ text }) => isBlank(text)) ? undefined : clean;
@@ -61,6 +64,33 @@ export class MessageRepair {
       default:
         return clean;
     }
+  }
+
+  /** True for a message that is legal as it is, of texts, calls and results alone, as nearly every message is. */
+  private isPlain({ role, content, providerOptions }: Message): boolean {
+    if (providerOptions !== undefined || content.length === 0) return false;
+    const { reasoningBeforeCalls, callOptions } = this.form;
+    if (role === 'assistant' && (reasoningBeforeCalls ?? callOptions) !== undefined) return false;
+    for (let index = 0; index < content.length; index++)
+      if (!this.isPlainPart(content[index] as MessagePart)) return false;
+    return true;
+  }
+
+  private isPlainPart(part: MessagePart): boolean {
+    if (part.providerOptions !== undefined) return false;
+    if (part.type === 'text') return part.text.isWellFormed() && !isBlank(part.text);
+    if (part.type !== 'tool-call' && part.type !== 'tool-result') return false;
+    if (!this.ids.isPlain(part.toolCallId) || !this.names.isLegal(part.toolName)) return false;
+    if (part.type === 'tool-call')
+      return part.providerExecuted !== true && isJsonObject(part.input) && isWellFormed(part.input);
+    const { output } = part;
+    if (output.providerOptions !== undefined || !this.hasNothingOmitted) return false;
+    if (output.type === 'json') return isWellFormed(output.value);
+    return output.type === 'text' && output.value.isWellFormed() && !isBlank(output.value);
+  }
+
+  private get hasNothingOmitted(): boolean {
+    return this.omitted.size === 0 && this.own.size === 0;
   }
 
   private userMessage(message: UserMessage): Message {
@@ -184,6 +214,14 @@ function isCall(part: AssistantPart): part is ToolCallPart {
 /** True when the part is more than reasoning and sources, which no provider takes alone. */
 function saysSomething(part: AssistantPart): boolean {
   return !isReasoning(part) && part.type !== 'source';
+}
+
+/** The tags of a message are not sent, so they are not read. */
+function wellFormedMessage(message: Message): Message {
+  const { content, providerOptions } = message;
+  const [cleanContent, cleanOptions] = [wellFormed(content), wellFormed(providerOptions)];
+  if (cleanContent === content && cleanOptions === providerOptions) return message;
+  return assembleMessage(message.role, { ...message, content: cleanContent, providerOptions: cleanOptions });
 }
 
 /** Returns the message with other content; the message itself when the content is the same. */

@@ -13,7 +13,8 @@ export function wellFormed<T>(value: T): T {
   return isWellFormed(value) ? value : (replaced(value as JsonValue) as T);
 }
 
-function isWellFormed(value: unknown): boolean {
+/** True when no text and no name in the value has a lone surrogate. */
+export function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
@@ -35,7 +36,7 @@ function replaced(value: JsonValue): JsonValue {
 
 /** True for text of white space only. */
 export function isBlank(text: string): boolean {
-  return text.trim() === '';
+  return text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x80 ? false : text.trim() === '';
 }
 
 /** Returns a text part. */

@@ -1,21 +1,36 @@
 import type { AgentState } from '../../state/agent-state.ts';
 import { executionIdOf } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
+import { NOTHING } from '../../state/values/frozen-array.ts';
 import { LineageCache } from '../../state/values/list.ts';
 import type { InferenceRequest, ToolDescription } from '../inference/driver.ts';
-import { fingerprintOfStart, grownFingerprint } from './fingerprint.ts';
+import {
+  grownFingerprint,
+  isSameStart,
+  NO_FINGERPRINT,
+  type Fingerprint,
+  type RequestStart,
+} from './fingerprint.ts';
 import { LegalNames } from './legal-names.ts';
 import { MessageRepair } from './repaired-message.ts';
 import { isBlank, isReasoning, wellFormed } from './repaired-parts.ts';
+import type { ToolChoice } from '../../state/inference/request.ts';
 import type { RequestForm } from '../inference/request-form.ts';
 import { neededEnd, SentList, withSentEnd, type Progress, type SentMessage } from './sent-list.ts';
 
 /** A request in the form of a provider. */
-export interface SendableRequest extends InferenceRequest {
+export interface SendableRequest {
+  readonly request: InferenceRequest;
   /** The names of tools that were changed: the agent's name by the provider's. */
   readonly toolNames: ReadonlyMap<string, string>;
-  /** Returns the fingerprint of the request: of its model, its system prompt, its tools and its messages. */
-  readonly fingerprint: () => string;
+  readonly start: RequestStart;
+  /** The fingerprint of some of the messages. */
+  readonly known: Fingerprint;
+}
+
+/** Returns the fingerprint of a request: of its model, its system prompt, its tools and its messages. */
+export function fingerprintOf({ request, start, known }: SendableRequest): string {
+  return grownFingerprint(known, start, request.messages).value;
 }
 
 /** The values that the repair of a request depends on, besides the request. */
@@ -34,56 +49,55 @@ export interface Sending {
  * The reasoning of earlier executions is omitted. Reasoning of the current execution is sent only after the same model,
  * system prompt, tools and messages as when it was received, because some models refuse it after anything else.
  */
-export function sendableRequest(request: InferenceRequest, sending: Sending): SendableRequest {
+export function sendableRequest(given: InferenceRequest, sending: Sending): SendableRequest {
   const { form } = sending;
-  const start = sentStart(request, sending);
-  const { fingerprint, sent } = sentProgress(request.messages, { ...sending, start: start.fingerprint });
+  const { tools, toolNames } = sentTools(given.tools, form);
+  const start = sentStart(given, tools, sending);
+  const { fingerprint: known, sent } = sentProgress(given.messages, sending, start);
   const messages = withSentEnd(sent, form);
-  const { systemPrompt, tools, toolNames } = start;
-  const { toolChoice } = request;
-  const isRenamed = typeof toolChoice === 'object' && toolNames.size > 0;
-  return {
-    ...request,
-    systemPrompt,
-    tools,
-    toolNames,
-    messages,
-    toolChoice: isRenamed ? { toolName: new LegalNames(form.toolName).of(toolChoice.toolName) } : toolChoice,
-    fingerprint: () => grownFingerprint(fingerprint, messages).value,
-  };
+  const { systemPrompt } = start;
+  const isSame = messages === given.messages && tools === given.tools && systemPrompt === given.systemPrompt;
+  if (isSame) return { request: given, toolNames, start, known };
+  const toolChoice = toolNames.size === 0 ? given.toolChoice : renamedChoice(given.toolChoice, form);
+  return { request: { ...given, systemPrompt, tools, messages, toolChoice }, toolNames, start, known };
+}
+
+function renamedChoice(choice: ToolChoice, form: RequestForm): ToolChoice {
+  return typeof choice === 'object'
+    ? { toolName: LegalNames.for(form.toolName).of(choice.toolName) }
+    : choice;
 }
 
 /** Returns each message of a request with what is sent for it. */
 export function sentMessages(request: InferenceRequest, sending: Sending): readonly SentMessage[] {
   const { form, state } = sending;
-  const { fingerprint } = sentStart(request, sending);
+  const start = sentStart(request, sentTools(request.tools, form).tools, sending);
   const pairs: SentMessage[] = [];
-  const history: History = { form, state, start: fingerprint, repair: new MessageRepair(form), pairs };
-  grow(history, nothing(request.messages, fingerprint), undefined);
+  const history: History = { form, state, start, repair: new MessageRepair(form), pairs };
+  grow(history, nothing(request.messages), undefined);
   const end = neededEnd(pairs.findLast(({ sent }) => sent !== undefined)?.sent, form);
   return end === undefined ? pairs : [...pairs, { sent: end }];
 }
 
-interface SentStart extends SentTools {
-  readonly systemPrompt: string | undefined;
-  readonly fingerprint: string;
-}
-
-function sentStart(request: InferenceRequest, { form, model }: Sending): SentStart {
-  const given = request.systemPrompt;
+function sentStart(
+  { systemPrompt: given }: InferenceRequest,
+  tools: InferenceRequest['tools'],
+  { model }: Sending,
+): RequestStart {
   const systemPrompt = given === undefined || isBlank(given) ? undefined : given.toWellFormed();
-  const { tools, toolNames } = sentTools(request.tools, form);
-  return { systemPrompt, tools, toolNames, fingerprint: fingerprintOfStart({ model, systemPrompt, tools }) };
+  return { model, systemPrompt, tools };
 }
 
-type SentTools = Pick<SendableRequest, 'tools' | 'toolNames'>;
+interface SentTools extends Pick<SendableRequest, 'toolNames'> {
+  readonly tools: InferenceRequest['tools'];
+}
 
 const sentToolLists = new WeakMap<readonly ToolDescription[], Map<string, SentTools>>();
 
 function sentTools(given: readonly ToolDescription[], form: RequestForm): SentTools {
   const known = sentToolLists.get(given) ?? new Map<string, SentTools>();
   sentToolLists.set(given, known);
-  const result = known.get(form.name) ?? repairedTools(given, new LegalNames(form.toolName));
+  const result = known.get(form.name) ?? repairedTools(given, LegalNames.for(form.toolName));
   known.set(form.name, result);
   return result;
 }
@@ -113,8 +127,7 @@ interface Conversation {
   readonly form: string;
   readonly repair: MessageRepair;
   readonly executionId: string | undefined;
-  /** The fingerprint of the request before the messages. */
-  readonly start: string;
+  readonly start: RequestStart;
   /** True when reasoning was sent or omitted because of the fingerprint. */
   readonly dependsOnStart: boolean;
   /** The part before the current execution. */
@@ -122,6 +135,8 @@ interface Conversation {
   readonly whole: Progress;
   /** The parts before each of the last messages, of which a compiler may replace some in each step. */
   readonly recent: readonly Progress[];
+  /** The number of first messages that are sent as they are. */
+  readonly sameCount: number;
 }
 
 const conversations = new LineageCache<readonly Conversation[]>();
@@ -130,60 +145,66 @@ const MAX_FORMS = 4;
 /** The number of last messages that a compiler can replace in each step without a repair of the whole execution. */
 const RECENT = 4;
 
-type Start = Sending & { readonly start: string };
-
 /** Returns the repaired messages, from what is known of the conversation. */
-function sentProgress(source: Messages, { form, state, start }: Start): Progress {
-  const all = conversations.get(source) ?? [];
+function sentProgress(source: Messages, { form, state }: Sending, start: RequestStart): Progress {
+  const all = conversations.get(source) ?? NOTHING;
   const known = all.find((one) => one.form === form.name);
   const repair = known?.repair ?? new MessageRepair(form);
-  const isContinued = known !== undefined && isSameRun(known, state, start);
+  const isStart = known !== undefined && isSameStart(known.start, start);
+  const isContinued =
+    known !== undefined && known.executionId === state.executionId && (isStart || !known.dependsOnStart);
   const from = known && beginning(known, source, isContinued);
-  const isOfStart = from !== undefined && known?.start === start;
-  const fingerprint = isOfStart ? from.fingerprint : { count: 0, value: start };
-  const progress = from ? { ...from, source, fingerprint } : nothing(source, start);
-  const history = { form, state, start, repair, pairs: undefined };
+  const progress = from ? renewed(from, source, isStart) : nothing(source);
   const isWithin = isContinued && from !== undefined && from.count >= known.closed.count;
-  const grown = grow(history, progress, isWithin ? known : undefined);
+  const grown = grow(
+    { form, state, start, repair, pairs: undefined },
+    progress,
+    isWithin ? known : undefined,
+  );
   const conversation = { form: form.name, repair, executionId: state.executionId, start, ...grown };
-  conversations.set(source, [conversation, ...all.filter((one) => one !== known).slice(0, MAX_FORMS - 1)]);
+  const others =
+    all.length > (known ? 1 : 0) ? all.filter((one) => one !== known).slice(0, MAX_FORMS - 1) : NOTHING;
+  conversations.set(source, [conversation, ...others]);
   return grown.whole;
 }
 
-/** True in the same execution, when nothing has changed that its reasoning depends on. */
-function isSameRun(known: Conversation, { executionId }: AgentState, start: string): boolean {
-  return known.executionId === executionId && (!known.dependsOnStart || known.start === start);
-}
-
 /** The longest known part with which the list begins: within the same run any, otherwise the part before its execution. */
-function beginning(
-  { whole, closed, recent }: Conversation,
-  source: Messages,
-  isContinued: boolean,
-): Progress | undefined {
+function beginning(known: Conversation, source: Messages, isContinued: boolean): Progress | undefined {
+  const { whole, closed, recent } = known;
   const common = source.commonLength(whole.source);
-  if (isContinued && common >= whole.count) return whole;
-  if (isContinued && whole.isSame && common > closed.count) {
-    const { fingerprint } = whole.fingerprint.count <= common ? whole : closed;
-    return { ...whole, count: common, fingerprint };
+  if (!isContinued) return common >= closed.count ? closed : undefined;
+  if (common >= whole.count) return whole;
+  const part = recent.findLast(({ count }) => count <= common);
+  const count = Math.min(common, known.sameCount);
+  if (part === undefined && count > closed.count && closed.isSame) {
+    const { fingerprint } = [whole, closed].find((one) => one.fingerprint.count <= count) ?? closed;
+    return { source, count, sent: source, isSame: true, fingerprint };
   }
-  const part = isContinued ? recent.findLast(({ count }) => count <= common) : undefined;
   return part ?? (common >= closed.count ? closed : undefined);
 }
 
-function nothing(source: Messages, start: string): Progress {
-  return { source, count: 0, sent: source, isSame: true, fingerprint: { count: 0, value: start } };
+/** The known part as a part of another list. Its fingerprint holds for the same start only. */
+function renewed(
+  { count, sent, isSame, fingerprint }: Progress,
+  source: Messages,
+  isStart: boolean,
+): Progress {
+  return { source, count, sent, isSame, fingerprint: isStart ? fingerprint : NO_FINGERPRINT };
+}
+
+function nothing(source: Messages): Progress {
+  return { source, count: 0, sent: source, isSame: true, fingerprint: NO_FINGERPRINT };
 }
 
 interface History {
   readonly form: RequestForm;
   readonly state: AgentState;
-  readonly start: string;
+  readonly start: RequestStart;
   readonly repair: MessageRepair;
   readonly pairs: SentMessage[] | undefined;
 }
 
-type Grown = Pick<Conversation, 'closed' | 'whole' | 'dependsOnStart' | 'recent'>;
+type Grown = Pick<Conversation, 'closed' | 'whole' | 'dependsOnStart' | 'recent' | 'sameCount'>;
 
 /** Repairs the messages of `from.source` that `from` does not cover. */
 function grow(
@@ -195,8 +216,10 @@ function grow(
   let { closed, dependsOnStart = false }: Partial<Grown> = known ?? {};
   const recent: Progress[] = [];
   const added = from.source.slice(from.count);
-  for (const [index, message] of added.entries()) {
-    if (added.length - index <= RECENT) recent.push(list.progress());
+  for (let index = 0; index < added.length; index++) {
+    const message = added[index] as Message;
+    // While nothing was repaired, each beginning is known.
+    if (!list.isSame && added.length - index <= RECENT) recent.push(list.progress());
     const isCurrent = message.role !== 'system' && executionIdOf(message) === state.executionId;
     if (isCurrent) closed ??= list.progress();
     const bears = isCurrent && form.takesReasoning && bearsReasoning(message);
@@ -205,7 +228,7 @@ function grow(
     list.add(message, repair.repaired(message, keepsReasoning && form.takesReasoning));
   }
   const whole = list.progress();
-  return { closed: closed ?? whole, whole, dependsOnStart, recent };
+  return { closed: closed ?? whole, whole, dependsOnStart, recent, sameCount: list.sameCount };
 }
 
 function bearsReasoning({ role, content }: Message): boolean {
@@ -217,5 +240,5 @@ function isOwnReasoning({ metadata }: Message, state: AgentState, list: SentList
   const id = metadata?.['step_id'];
   const step = state.steps.findLast((one) => one.id === id);
   if (step === undefined) return false;
-  return step.fingerprint === undefined || step.fingerprint === list.fingerprint().value;
+  return step.fingerprint === undefined || step.fingerprint === list.fingerprint();
 }

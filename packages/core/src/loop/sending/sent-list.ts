@@ -1,6 +1,6 @@
 import { assembleMessage, type Message, type Messages } from '../../state/messages/messages.ts';
 import { List } from '../../state/values/list.ts';
-import { grownFingerprint, type Fingerprint } from './fingerprint.ts';
+import { grownFingerprint, NO_FINGERPRINT, type Fingerprint, type RequestStart } from './fingerprint.ts';
 import { withContent } from './repaired-message.ts';
 import { textPart } from './repaired-parts.ts';
 import type { RequestForm } from '../inference/request-form.ts';
@@ -29,11 +29,12 @@ export interface Progress {
 export class SentList {
   private readonly source: Messages;
   private readonly form: RequestForm;
-  /** The fingerprint of the request before the messages. */
-  private readonly start: string;
+  private readonly start: RequestStart;
   private readonly pairs: SentMessage[] | undefined;
   /** The number of messages of the source that were added. */
   private count: number;
+  /** The number of first messages that were sent as they are, each in its place. */
+  private same: number;
   /** The messages to send: `base` and then `added`; `undefined` while they are the source itself. */
   private base: Messages | undefined;
   private added: Message[] = [];
@@ -42,16 +43,27 @@ export class SentList {
   constructor(
     { source, count, sent, isSame, fingerprint }: Progress,
     form: RequestForm,
-    start: string,
+    start: RequestStart,
     pairs?: SentMessage[],
   ) {
     this.source = source;
     this.count = count;
+    this.same = isSame ? count : 0;
     this.base = isSame ? undefined : sent;
     this.known = fingerprint;
     this.form = form;
     this.start = start;
     this.pairs = pairs;
+  }
+
+  /** True while the messages to send are those of the source. */
+  get isSame(): boolean {
+    return this.base === undefined;
+  }
+
+  /** The number of first messages that were sent as they are, each in its place; 0 when that is unknown. */
+  get sameCount(): number {
+    return this.base === undefined ? this.count : this.same;
   }
 
   /** Adds what is sent of the next message of the source, with what the form demands before it. */
@@ -67,9 +79,11 @@ export class SentList {
   }
 
   /** The fingerprint of the request up to here. */
-  fingerprint(): Fingerprint {
+  fingerprint(): string {
     const { sent, count } = this;
-    return (this.known = grownFingerprint(this.known, sent, this.base ? sent.length : count));
+    const known = grownFingerprint(this.known, this.start, sent, this.base ? sent.length : count);
+    this.known = known;
+    return known.value;
   }
 
   progress(): Progress {
@@ -90,6 +104,7 @@ export class SentList {
   }
 
   private diverge(): void {
+    if (this.base === undefined) this.same = this.count;
     this.base ??= List.from(this.source.slice(0, this.count));
   }
 
@@ -128,7 +143,7 @@ export class SentList {
     const others = this.sent.slice(0, -1);
     this.base = List.from(others);
     this.added.push(withContent(last, joinedContent(last.content, next.content)));
-    if (this.known.count > others.length) this.known = { count: 0, value: this.start };
+    if (this.known.count > others.length) this.known = NO_FINGERPRINT;
     this.pairs?.push({ sent: next, said });
   }
 }

@@ -35,7 +35,7 @@ function requestOf(messages: Messages, others: Partial<InferenceRequest> = {}): 
 
 function sent(messages: readonly Message[], form: RequestForm = USUAL_FORM): readonly Message[] {
   const sending = { form, state: anyState, model: undefined };
-  return sendableRequest(requestOf(List.from(messages)), sending).messages.toArray();
+  return sendableRequest(requestOf(List.from(messages)), sending).request.messages.toArray();
 }
 
 function call(toolCallId: string, toolName = 'look', input: unknown = {}): AssistantPart {
@@ -54,9 +54,9 @@ function formWith(demands: Partial<RequestForm>): RequestForm {
 test('a legal history is sent as it is: the same list', () => {
   const messages = List.from(written('u a:1 t:1 a u'));
   const sending = { form: USUAL_FORM, state: anyState, model: undefined };
-  expect(sendableRequest(requestOf(messages), sending).messages).toBe(messages);
+  expect(sendableRequest(requestOf(messages), sending).request.messages).toBe(messages);
   const longer = messages.concat(written('a:2 t:2'));
-  expect(sendableRequest(requestOf(longer), sending).messages).toBe(longer);
+  expect(sendableRequest(requestOf(longer), sending).request.messages).toBe(longer);
 });
 
 describe('names and ids', () => {
@@ -156,7 +156,7 @@ describe('arguments and texts', () => {
     ]);
     expect(JSON.stringify(messages).includes('\\ud800')).toBe(false);
     expect(JSON.stringify(messages.map(({ content }) => content))).toContain('a\ufffdb');
-    const request = sendableRequest(requestOf(List.from(written('u')), { systemPrompt: odd }), {
+    const { request } = sendableRequest(requestOf(List.from(written('u')), { systemPrompt: odd }), {
       form: USUAL_FORM,
       state: anyState,
       model: undefined,
@@ -421,8 +421,11 @@ test('a repair that continues gives what a repair from the start gives', () => {
         const kept = cut === 0 ? messages.slice(0, -1) : undefined;
         messages = (kept ? List.from(kept) : messages).concat(added);
         const fresh = sentMessages(requestOf(messages), sending).flatMap(({ sent: one }) => one ?? []);
-        const continued = sendableRequest(requestOf(messages), sending).messages.toArray();
-        const again = sendableRequest(requestOf(List.from(messages.slice())), sending).messages.toArray();
+        const continued = sendableRequest(requestOf(messages), sending).request.messages.toArray();
+        const again = sendableRequest(
+          requestOf(List.from(messages.slice())),
+          sending,
+        ).request.messages.toArray();
         expect(continued).toEqual(again);
         expect(demands.takesUserMessagesInARow ? continued : []).toEqual(
           demands.takesUserMessagesInARow ? fresh : [],
