@@ -96,11 +96,15 @@ export class Story {
     const [call] = this.state.currentStep?.pendingToolCalls ?? [];
     if (call === undefined) throw new TypeError('No call is open.');
     const running = ToolExecution.start(call, this.clock.now(), ToolExecutionId.create(this.clock));
-    this.do((state, at) => applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at }));
+    this.do((state, at) => applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [running], at }));
     return outcome === undefined
       ? this
       : this.do((state, at) =>
-          applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(outcome, at), at }),
+          applyOutcome(state, {
+            type: 'toolsAdvanced',
+            toolExecutions: [running.withOutcome(outcome, at)],
+            at,
+          }),
         );
   }
 
@@ -144,7 +148,7 @@ export class Story {
 }
 
 function advanced(state: AgentState, toolExecution: ToolExecution, at: number): AgentState {
-  return applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
+  return applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [toolExecution], at });
 }
 
 const call = (toolCallId: string, input: ToolCallPart['input'] = { a: 2, b: 2 }): ToolCallPart => ({
@@ -364,7 +368,7 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
     const [running] = story.state.currentStep?.toolExecutions ?? [];
     if (running === undefined) throw new TypeError('A call runs.');
     return story.do((state, at) =>
-      applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at }),
+      applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [running.withNextAttempt(at)], at }),
     ).state;
   },
   'aborted-step': () =>

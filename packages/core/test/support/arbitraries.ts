@@ -582,8 +582,8 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
       const call = calls[one.nth % calls.length];
       if (call === undefined) return state;
       return applyOutcome(state, {
-        type: 'toolAdvanced',
-        toolExecution: ToolExecution.start(call, at, ToolExecutionId.create(clock)),
+        type: 'toolsAdvanced',
+        toolExecutions: [ToolExecution.start(call, at, ToolExecutionId.create(clock))],
         at,
       });
     }
@@ -591,8 +591,8 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
       const running = runningTool(state, one.nth);
       return running
         ? applyOutcome(state, {
-            type: 'toolAdvanced',
-            toolExecution: running.withOutcome(one.outcome, at),
+            type: 'toolsAdvanced',
+            toolExecutions: [running.withOutcome(one.outcome, at)],
             at,
           })
         : state;
@@ -600,7 +600,7 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
     case 'toolRetried': {
       const running = runningTool(state, one.nth);
       return running
-        ? applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at })
+        ? applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [running.withNextAttempt(at)], at })
         : state;
     }
     case 'approvalRequested': {
@@ -652,7 +652,7 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
 }
 
 function advanced(state: AgentState, toolExecution: ToolExecution, at: Instant): AgentState {
-  return applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
+  return applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [toolExecution], at });
 }
 
 function executionsWhere(

@@ -1,6 +1,5 @@
-import { checkedCopy } from '../../arguments.ts';
+import { checkArgument, checkedCopy, mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
-import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import { some } from '../../state/values/frozen-array.ts';
@@ -11,7 +10,7 @@ import { waitingForRetry, type InferenceFailure } from '../../state/inference/in
 import type { Messages, ToolCallPart } from '../../state/messages/messages.ts';
 import { isSameSettings, NO_SETTINGS, type EffectiveRequest } from '../../state/inference/request.ts';
 import type { StepMessageIds } from '../../state/execution/step-output.ts';
-import { AgentStep } from '../../state/execution/step.ts';
+import { AgentStep, requireToolExecution } from '../../state/execution/step.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { Waiting } from '../../state/values/waiting.ts';
 
@@ -61,9 +60,7 @@ export type StepperOutcome =
     }
   /** The loop repeats the failed call of the model now. */
   | { readonly type: 'inferenceRetried'; readonly at: Instant }
-  /** A tool started or completed, as its `outcome` shows. */
-  | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
-  /** Several tool executions changed at the same time. */
+  /** Tool executions changed at the same time: each was started or completed, as its `outcome` shows. */
   | {
       readonly type: 'toolsAdvanced';
       readonly toolExecutions: readonly ToolExecution[];
@@ -85,6 +82,23 @@ export type StepperOutcome =
   /** The execution waits for a decision, an instant, a child or input. */
   | { readonly type: 'suspended'; readonly waiting: readonly Waiting[]; readonly at: Instant }
   | { readonly type: 'finished'; readonly at: Instant };
+
+/** A member for each type, so that the compiler finds a missing one. */
+const OUTCOME_TYPES: Readonly<Record<StepperOutcome['type'], true>> = {
+  started: true,
+  stepBegun: true,
+  inputChanged: true,
+  requestChanged: true,
+  inferred: true,
+  inferenceFailed: true,
+  inferenceRetried: true,
+  toolsAdvanced: true,
+  failed: true,
+  stepClosed: true,
+  suspended: true,
+  finished: true,
+};
+const OUTCOME_TYPE = mustBe.oneOf(Object.keys(OUTCOME_TYPES));
 
 /** The finish reasons of a response whose tools run. */
 const RUNS_TOOLS: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls']);
@@ -156,7 +170,8 @@ export function canRunTools({ execution }: AgentState): boolean {
  */
 export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentState {
   requireState(state, 'applyOutcome');
-  if (typeof outcome !== 'object' || outcome === null) throw unknownOutcome(outcome);
+  checkArgument('The outcome of an action', outcome, mustBe.object);
+  checkArgument('The type of an outcome', outcome.type, OUTCOME_TYPE);
   return applyChecked(state, outcome, false);
 }
 
@@ -178,10 +193,8 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
       return withFailure(state, outcome.failure, outcome.fallback, at);
     case 'inferenceRetried':
       return withStep(state, state.currentStep?.withInferenceRetried(at), at);
-    case 'toolAdvanced':
-      if (state.currentStep === undefined) return withLateTools(state, [outcome.toolExecution], at);
-      return withStep(state, state.currentStep.withToolExecution(outcome.toolExecution), at, hasNewIds);
     case 'toolsAdvanced':
+      for (const execution of outcome.toolExecutions) requireToolExecution(execution);
       return withTools(state, outcome.toolExecutions, at, hasNewIds);
     case 'failed':
       return state.withError(outcome.error, at);
@@ -191,16 +204,7 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
       return state.withExecutionStatus('suspended', at, outcome.waiting);
     case 'finished':
       return state.withExecutionCompleted(at);
-    default:
-      throw unknownOutcome((outcome as { readonly type: unknown }).type);
   }
-}
-
-function unknownOutcome(found: unknown): Error {
-  return invalidArgument(
-    `The type of an outcome is started, stepBegun, inputChanged, requestChanged, inferred, toolAdvanced, toolsAdvanced, failed, stepClosed, suspended or finished; found ${describeValue(found)}.`,
-    TypeError,
-  );
 }
 
 function withStep(
@@ -286,8 +290,7 @@ export function rebaseToolChanges(
     if (toolExecution === was) continue;
     const isHooks = executionIn(changed, id) !== was;
     // A call that ran when the hook ended the execution is marked as interrupted.
-    if (!isHooks || (isOver && was?.isRunning))
-      state = applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
+    if (!isHooks || (isOver && was?.isRunning)) state = withTools(state, [toolExecution], at, false);
   }
   return state;
 }

@@ -226,8 +226,7 @@ export class AgentStep {
    * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
    */
   withToolExecution(execution: ToolExecution): AgentStep {
-    if (!(execution instanceof ToolExecution))
-      throw wrongArgument(execution, 'an execution, as returned by ToolExecution.create()');
+    requireToolExecution(execution);
     return this.withToolExecutions([execution]);
   }
 
@@ -350,6 +349,12 @@ export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireStep(step: AgentStep): void {
   if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step, as returned by AgentStep.create()');
+}
+
+/** @throws TypeError `ARGUMENT_INVALID`. */
+export function requireToolExecution(execution: ToolExecution): void {
+  if (!(execution instanceof ToolExecution))
+    throw wrongArgument(execution, 'an execution, as returned by ToolExecution.create()');
 }
 
 function requireMessages(messages: Messages): void {

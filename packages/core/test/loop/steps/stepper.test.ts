@@ -56,7 +56,7 @@ async function interpret(
       case 'infer':
         return infer(at);
       case 'runTools':
-        return { type: 'toolAdvanced', toolExecution: await run(action.calls[0] as ToolCallPart), at };
+        return { type: 'toolsAdvanced', toolExecutions: [await run(action.calls[0] as ToolCallPart)], at };
       case 'closeStep':
         return { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() };
       case 'finish':
@@ -147,8 +147,8 @@ describe('the next action', () => {
   const [first] = twoCalls.currentStep?.pendingToolCalls ?? [];
   const running = ToolExecution.start(first as ToolCallPart, 1_003);
   const oneRan = applyOutcome(twoCalls, {
-    type: 'toolAdvanced',
-    toolExecution: running.withOutcome({ type: 'succeeded', value: 1 }, 1_004),
+    type: 'toolsAdvanced',
+    toolExecutions: [running.withOutcome({ type: 'succeeded', value: 1 }, 1_004)],
     at: 1_004,
   });
   const closed = applyOutcome(answered({ text: 'Hi.' }), {
@@ -178,7 +178,7 @@ describe('the next action', () => {
     ['a step with one completed call', oneRan, 'runTools', 1],
     [
       'a step with one running call',
-      applyOutcome(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
+      applyOutcome(twoCalls, { type: 'toolsAdvanced', toolExecutions: [running], at: 1_003 }),
       'resolveTools',
     ],
     ['a final response', closed, 'finish'],
@@ -205,10 +205,21 @@ describe('the next action', () => {
     expect(applyOutcome(inStep, outcome)).toEqual(applyOutcome(inStep, outcome));
   });
 
+  test('an outcome of an unknown type, or with anything but tool executions, is refused', () => {
+    const apply = (outcome: unknown) => () => applyOutcome(inStep, outcome as StepperOutcome);
+    expect(apply({ type: 'toolAdvanced', toolExecution: running, at: 1 })).toThrow(
+      'The type of an outcome must be one of started, stepBegun, inputChanged, requestChanged, inferred, inferenceFailed, inferenceRetried, toolsAdvanced, failed, stepClosed, suspended, finished, found string "toolAdvanced".',
+    );
+    expect(apply(null)).toThrow('The outcome of an action must be an object, found null.');
+    expect(apply({ type: 'toolsAdvanced', toolExecutions: [{ ...running }], at: 1 })).toThrow(
+      'Expected an execution, as returned by ToolExecution.create(), found an object.',
+    );
+  });
+
   test('an outcome of a missing step changes nothing', () => {
     for (const outcome of [
       { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 1 },
-      { type: 'toolAdvanced', toolExecution: running, at: 1 },
+      { type: 'toolsAdvanced', toolExecutions: [running], at: 1 },
       { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
     ] as const) {
       expect(applyOutcome(begun, outcome)).toBe(begun);

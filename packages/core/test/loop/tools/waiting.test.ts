@@ -34,8 +34,8 @@ function left(progress: JsonObject): AgentState {
   const response = InferenceResponse.of({ content: [call] });
   const toolExecution = ToolExecution.start(call, at).withProgress(progress);
   return applyOutcome(applyOutcome(open, { type: 'inferred', response, at }), {
-    type: 'toolAdvanced',
-    toolExecution,
+    type: 'toolsAdvanced',
+    toolExecutions: [toolExecution],
     at,
   });
 }

@@ -152,8 +152,8 @@ describe('states that are built by hand', () => {
   });
   const first = asked.currentStep?.pendingToolCalls[0] as ToolCallPart;
   const running = applyOutcome(asked, {
-    type: 'toolAdvanced',
-    toolExecution: ToolExecution.start(first, 5_003),
+    type: 'toolsAdvanced',
+    toolExecutions: [ToolExecution.start(first, 5_003)],
     at: 5_003,
   });
 

@@ -335,10 +335,10 @@ class World {
       const [pending] = state.currentStep?.pendingToolCalls ?? [];
       if (pending === undefined) break;
       const running = ToolExecution.start(pending, at, ToolExecutionId.create(clock));
-      state = applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at });
+      state = applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [running], at });
       state = applyOutcome(state, {
-        type: 'toolAdvanced',
-        toolExecution: running.withOutcome(outcome, at),
+        type: 'toolsAdvanced',
+        toolExecutions: [running.withOutcome(outcome, at)],
         at,
       });
     }

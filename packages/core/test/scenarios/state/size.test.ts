@@ -39,9 +39,9 @@ function afterSteps(
     const [requested] = state.currentStep?.pendingToolCalls ?? [];
     if (requested === undefined) throw new TypeError('There is a call.');
     const running = ToolExecution.start(requested, clock.now(), ToolExecutionId.create(clock));
-    state = applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
+    state = applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [running], at: clock.now() });
     const toolExecution = running.withOutcome({ type: 'succeeded', value: value as string }, clock.now());
-    state = applyOutcome(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });
+    state = applyOutcome(state, { type: 'toolsAdvanced', toolExecutions: [toolExecution], at: clock.now() });
     state = applyOutcome(state, {
       type: 'stepClosed',
       messageIds: newStepMessageIds(clock),
