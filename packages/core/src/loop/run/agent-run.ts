@@ -194,7 +194,7 @@ export class AgentRun {
     const { run, loop } = this;
     if (!this.isInStep) {
       this.isInStep = true;
-      run.workSince = run.now();
+      run.restartCount();
       const deadline = loop.hooks.has('stepDeadline') && loop.hooks.stepDeadline(run.hooks.context);
       if (deadline) run.signals.arm(deadline, loop.clock);
     }
@@ -253,8 +253,7 @@ export class AgentRun {
     const { run, loop } = this;
     if (!run.mayBegin()) return;
     const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
-    run.advance({ type: 'stepBegun', stepId, input, at });
-    run.begunStep = run.state.currentStep;
+    run.beginStep(stepId, input, at);
   }
 
   private toolRound(calls: readonly ToolCallPart[], inDoubt: readonly ToolExecution[] = []): ToolRound {

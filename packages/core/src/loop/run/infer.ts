@@ -17,7 +17,6 @@ import {
 import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
 import { userMessage } from '../../state/messages/messages.ts';
-import type { AgentStep } from '../../state/execution/step.ts';
 import type { EventBody } from '../steps/events.ts';
 import { nextAction } from '../steps/stepper.ts';
 import { callModel, effectiveRequest, type CallingRun } from './call-model.ts';
@@ -28,8 +27,8 @@ import type { HookedRun, RunHooks } from './run-hooks.ts';
 /** The part of a run that the inference of a step uses. */
 export interface InferenceRun extends CallingRun, Pick<HookedRun, 'signals' | 'checkAbort' | 'mayBegin'> {
   readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;
-  /** The step that this run began last, as it began: the limits were checked for its first call. */
-  readonly begunStep: AgentStep | undefined;
+  /** True before the first call of the model in a step that this run began: the limits were checked for it. */
+  readonly isFirstCall: boolean;
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
   emit(happening: EventBody): void;
@@ -42,8 +41,7 @@ export interface InferenceRun extends CallingRun, Pick<HookedRun, 'signals' | 'c
  */
 export async function infer(run: InferenceRun): Promise<void> {
   const { loop } = run;
-  const isFirstCall = run.state.currentStep === run.begunStep;
-  if (!isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
+  if (!run.isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
   let request = finalRequest(run, requestOf(run, fallback));
   if (loop.hooks.has('beforeInference')) {

@@ -3,7 +3,8 @@ import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
-import type { ExecutionId } from '../../state/values/ids.ts';
+import type { Messages } from '../../state/messages/messages.ts';
+import type { ExecutionId, StepId } from '../../state/values/ids.ts';
 import { announceTo, eventOf, eventsBetween, withToolsOfLoop, type EventBody } from '../steps/events.ts';
 import { applyChecked, rebaseToolChanges, withTools, type StepperOutcome } from '../steps/stepper.ts';
 import type { AbortKind } from '../stopping/abort.ts';
@@ -26,9 +27,9 @@ export class RunState implements InferenceRun, ToolRun {
   readonly signals: RunSignals;
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
-  begunStep: AgentStep | undefined;
-  /** The start of the work that the state does not count yet. */
-  workSince: Instant;
+  /** The step that this run began last, as it began. */
+  private begunStep: AgentStep | undefined;
+  private countedUntil: Instant;
   /** True while the end is prepared, which is announced as one change. */
   private isBatching = false;
   /** The ids of the system clock are new, so the loop does not search for duplicates. */
@@ -43,7 +44,7 @@ export class RunState implements InferenceRun, ToolRun {
     this.signals = new RunSignals(given.signal, given.checkpoint !== undefined);
     this.hooks = new RunHooks(this);
     this.checkpointer = new Checkpointer(this, given.checkpoint);
-    this.workSince = readClock(loop.clock);
+    this.countedUntil = readClock(loop.clock);
     this.hasNewIds = loop.clock === systemClock;
   }
 
@@ -51,6 +52,15 @@ export class RunState implements InferenceRun, ToolRun {
 
   advance(outcome: StepperOutcome): void {
     this.change(applyChecked(this.state, outcome, this.hasNewIds));
+  }
+
+  beginStep(stepId: StepId, input: Messages, at: Instant): void {
+    this.advance({ type: 'stepBegun', stepId, input, at });
+    this.begunStep = this.state.currentStep;
+  }
+
+  get isFirstCall(): boolean {
+    return this.state.currentStep === this.begunStep;
   }
 
   record(toolExecutions: readonly ToolExecution[], at: Instant): void {
@@ -80,8 +90,11 @@ export class RunState implements InferenceRun, ToolRun {
   async asOneChange(work: () => Promise<void>): Promise<void> {
     const before = this.state;
     this.isBatching = true;
-    await work();
-    this.isBatching = false;
+    try {
+      await work();
+    } finally {
+      this.isBatching = false;
+    }
     if (!this.signals.isAbandoned()) this.announce(before, this.state);
   }
 
@@ -137,18 +150,27 @@ export class RunState implements InferenceRun, ToolRun {
     return readClock(this.loop.clock);
   }
 
+  /** The start of the work that the state does not count yet. */
+  get workSince(): Instant {
+    return this.countedUntil;
+  }
+
+  /** Counts from now on, and leaves out the time since the last count. */
+  restartCount(): void {
+    this.countedUntil = this.now();
+  }
+
   /** Returns the seconds worked since the last count. */
   countSeconds(at: Instant): number {
     const seconds = this.secondsAt(at);
-    this.workSince = at;
+    this.countedUntil = at;
     return seconds;
   }
 
   /** Adds the seconds worked since the last count to the state. */
   countWork(): void {
     const at = this.now();
-    const seconds = this.countSeconds(at);
-    if (!this.signals.isAbandoned()) this.state = this.state.withTimeWorked(seconds, at);
+    this.change(this.state.withTimeWorked(this.countSeconds(at), at));
   }
 
   get workedSeconds(): number {
@@ -156,6 +178,6 @@ export class RunState implements InferenceRun, ToolRun {
   }
 
   private secondsAt(now: Instant): number {
-    return Math.max(0, secondsBetween(this.workSince, now));
+    return Math.max(0, secondsBetween(this.countedUntil, now));
   }
 }

@@ -43,7 +43,7 @@ interface Attempt {
 }
 
 /**
- * Runs the attempts at a started call until its outcome is final. An error always becomes an outcome. Returns
+ * Runs the attempts at a started call until its outcome is final. An error of the tool becomes an outcome. Returns
  * `undefined` when the call stays open for another process.
  */
 export async function runAttempts(
@@ -55,23 +55,24 @@ export async function runAttempts(
   const signal = tool?.isResumable ? run.signals.current : toolSignal;
   const asksFirst = run.checkpointer.isEnabled && tool?.effect !== 'readOnly';
   let execution = first;
-  try {
-    for (;;) {
-      if (asksFirst && !(await run.checkpointer.mayAct())) return undefined;
-      const given = argumentsOfAttempt(tool, execution, args);
-      const context = new RunningTool(run, execution, signal);
-      const end = await runAttempt(run, { tool, execution, args: given, context, isExecuting: false });
-      const seconds = end?.retryAfterSeconds;
-      if (end === undefined || tool === undefined || seconds === undefined) return end;
-      const isDue = canRunTools(run.state) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
-      if (!isDue || !canRunTools(run.state)) return end;
-      const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
-      if (!(next instanceof ToolExecution)) return next;
-      execution = next;
-    }
-  } catch (error) {
-    return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
+  for (;;) {
+    if (asksFirst && !(await run.checkpointer.mayAct())) return undefined;
+    const given = argumentsOfAttempt(tool, execution, args);
+    const context = new RunningTool(run, execution, signal);
+    const end = await runAttempt(run, { tool, execution, args: given, context, isExecuting: false });
+    const seconds = end?.retryAfterSeconds;
+    if (end === undefined || tool === undefined || seconds === undefined) return end;
+    const isDue = canRunTools(run.state) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
+    if (!isDue || !canRunTools(run.state)) return end;
+    const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
+    if (!(next instanceof ToolExecution)) return next;
+    execution = next;
   }
+}
+
+/** The end of a call whose attempts threw an error that is none of its tool's. */
+export function endOfFailure(error: unknown): CallEnd {
+  return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
 }
 
 /**

@@ -11,7 +11,7 @@ import { ResultRoom } from '../tools/result-size.ts';
 import type { Tool } from '../tools/tool-types.ts';
 import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
 import { admit, mayStart, type Admission, type StartedCall } from './tool-admission.ts';
-import { runAttempts, type CallEnd } from './tool-attempts.ts';
+import { endOfFailure, runAttempts, type CallEnd } from './tool-attempts.ts';
 import type { ToolRun } from './running-tool.ts';
 
 /** A completed call whose result is not recorded yet. */
@@ -140,7 +140,7 @@ export class ToolRound {
       if (type === 'start') this.begin([{ execution: execution.withStarted(at), args: admitted.args }], at);
       else if (type === 'requestApproval') this.run.record([execution.withApprovalRequested(at)], at);
       else await this.finish(this.fitted(execution), at);
-      if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
+      if (admitted.type === 'end' && admitted.thrown) await this.fail(admitted.thrown.error);
     } catch (error) {
       await this.fail(error);
     }
@@ -174,8 +174,13 @@ export class ToolRound {
   }
 
   private call(started: readonly StartedCall[]): void {
-    for (const call of started)
-      void runAttempts(this.run, call, this.toolSignal).then((end) => this.noteEnd(call.execution.id, end));
+    for (const call of started) {
+      const { id } = call.execution;
+      void runAttempts(this.run, call, this.toolSignal).then(
+        (end) => this.noteEnd(id, end),
+        (error: unknown) => this.noteEnd(id, endOfFailure(error)),
+      );
+    }
   }
 
   private noteEnd(id: ToolExecutionId, end: CallEnd | undefined): void {

@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { call, does, expectSound, observe, told } from '../../support/builders.ts';
-import { resultsOf, tick } from '../../support/tool-runs.ts';
+import { outcomesIn, resultsOf, tick } from '../../support/tool-runs.ts';
 
 test('a hook cannot take the outcome of an approved call away, which would start it again', async () => {
   let starts = 0;
@@ -47,6 +47,24 @@ test('a hook cannot take the outcome of an approved call away, which would start
     'failed',
     ['HOOK_FAILED'],
   ]);
+});
+
+test('an error before the first attempt of a call becomes its outcome, and the run continues', async () => {
+  let isArmed = false;
+  const odd = {
+    ...does('odd', () => 'done'),
+    get isResumable() {
+      const isUnreadable = isArmed;
+      isArmed = false;
+      if (isUnreadable) throw new TypeError('unreadable');
+      return false;
+    },
+  };
+  const arms: Hook = { beforeToolUse: () => void (isArmed = true) };
+  const loop = createAgentLoop({ driver: scriptedDriver(call('odd'), 'Done.'), tools: [odd], hooks: [arms] });
+  const state = expectSound(await loop.run(told()));
+  expect([state.status, outcomesIn(state)]).toEqual(['completed', ['odd failed']]);
+  expect(resultsOf(state)).toEqual(['unreadable']);
 });
 
 describe('tools of one step run in parallel', () => {
