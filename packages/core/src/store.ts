@@ -69,7 +69,7 @@ export {
 export type { SessionRecord } from './session/store/record/session-record.ts';
 export type { ExecutionSummary } from './session/execution-summary.ts';
 export type { SessionTotals } from './session/session-totals.ts';
-export type { SessionDescription, SessionLabels } from './session/session-facts.ts';
+export type { SessionDescription, SessionLabels } from './session/title-labels-owner.ts';
 export {
   parseSeenWorker,
   parseSessionRecord,

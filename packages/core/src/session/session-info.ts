@@ -12,7 +12,7 @@ import {
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
 import { WAITING_TYPES, type Waiting } from '../state/values/waiting.ts';
-import { readLabels, readOwner, readTitle, type SessionLabels } from './session-facts.ts';
+import { readLabels, readOwner, readTitle, type SessionLabels } from './title-labels-owner.ts';
 import { NO_TOTALS, readSessionTotals, type SessionTotals } from './session-totals.ts';
 
 /** The status of a session. Only an action changes it: an active session may have a failed execution. */

@@ -37,7 +37,7 @@ import {
   TITLE,
   type SessionDescription,
   type SessionLabels,
-} from './session-facts.ts';
+} from './title-labels-owner.ts';
 import {
   NO_TOTALS,
   readSessionTotals,

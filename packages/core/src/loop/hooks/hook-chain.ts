@@ -76,7 +76,7 @@ export class HookChain {
 
   /** The name of a hook, or its position in the list of hooks: `hook 2`. */
   nameOf(hook: Hook): string {
-    return hook.name ?? `hook ${this.hooks.indexOf(hook) + 1}`;
+    return hook.name ?? `hook ${this.positionOf(hook)}`;
   }
 
   /** The error of a hook, with the hook's name at the start of the message. */
@@ -85,7 +85,12 @@ export class HookChain {
   }
 
   private titleOf(hook: Hook): string {
-    return hook.name === undefined ? this.nameOf(hook).replace('h', 'H') : `Hook "${hook.name}"`;
+    return `Hook ${hook.name === undefined ? this.positionOf(hook) : `"${hook.name}"`}`;
+  }
+
+  /** The position of a hook in the list of hooks, from 1. */
+  private positionOf(hook: Hook): number {
+    return this.hooks.indexOf(hook) + 1;
   }
 
   /**

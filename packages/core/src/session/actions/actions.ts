@@ -15,7 +15,7 @@ import { withDecision, type Decision } from './approval.ts';
 import { withAnswer, type GivenAnswer } from './answer.ts';
 import { withRetry } from './waiting-calls.ts';
 import { hasMessage, isEnding, MESSAGE_CONTENT, withMessage, type InboxContent } from './inbox-content.ts';
-import { checkDescription, type SessionDescription } from '../session-facts.ts';
+import { checkDescription, type SessionDescription } from '../title-labels-owner.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 

@@ -7,14 +7,14 @@ import type { AgentSession } from '../session.ts';
 import type { SaveOptions, SessionStore } from '../session-store.ts';
 import type { ClaimedSession, InboxItemRef } from '../session-claim.ts';
 
-export interface WriteParts {
+export interface SaveParts {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly report: (event: SessionEvent) => void;
 }
 
 /** The parts of a runtime that the saves under a claim need. */
-export interface WriterParts extends WriteParts {
+export interface WriterParts extends SaveParts {
   readonly hooks: SessionHooks;
 }
 
@@ -73,7 +73,7 @@ export class SessionWriter {
 
   private async settle(session: AgentSession, options: Options, lease?: SaveLease): Promise<AgentSession> {
     try {
-      this.base = await writeSession(session, options, this.parts, lease);
+      this.base = await saveSession(session, options, this.parts, lease);
       this.ambiguousSave = undefined;
       return this.base;
     } catch (error) {
@@ -89,10 +89,10 @@ export class SessionWriter {
  * Until then no other worker can have the session, and only this process knows what to save.
  * @throws the error of the last attempt, or the error after which another worker may have the session.
  */
-export async function writeSession(
+export async function saveSession(
   session: AgentSession,
   options: Options,
-  parts: WriteParts,
+  parts: SaveParts,
   lease?: SaveLease,
 ): Promise<AgentSession> {
   const { clock } = parts;
@@ -117,7 +117,7 @@ export async function writeSession(
 async function attemptSave(
   session: AgentSession,
   options: Options,
-  { store, report }: WriteParts,
+  { store, report }: SaveParts,
 ): Promise<AgentSession> {
   try {
     const saved = await store.save(session, options);

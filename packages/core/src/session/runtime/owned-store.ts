@@ -1,7 +1,7 @@
 import { checkArgument } from '../../arguments.ts';
 import { invalidArgument } from '../../errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import { OWNER } from '../session-facts.ts';
+import { OWNER } from '../title-labels-owner.ts';
 import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { resolveSessionQuery } from '../store/backend/session-query.ts';
 import type { RuntimeParts } from './runtime-options.ts';

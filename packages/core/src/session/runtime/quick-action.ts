@@ -2,7 +2,7 @@ import type { SessionChannel } from '../../channel/session-channel.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import type { ClaimParts } from '../claim/held-session.ts';
-import { writeSession } from '../claim/session-writer.ts';
+import { saveSession } from '../claim/session-writer.ts';
 import type { AgentSession } from '../session.ts';
 import { callHookAfterWrite, callSessionHook } from '../session-events.ts';
 import type { Agents } from '../work/agents.ts';
@@ -27,7 +27,7 @@ export async function executeQuickAction(
   const changed = await act(loaded, { run: refuse, save: refuse, loop: agents.loop, clock, signal });
   if (changed === loaded) return loaded;
   const session = await callSessionHook(hooks, 'beforeSave', changed);
-  const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
+  const saved = await saveSession(session, { base, operationId: clock.newId() }, parts);
   parts.cache.put(saved);
   if (channel) await publishSave(channel, saved);
   await callHookAfterWrite(parts, 'afterSave', saved);

@@ -10,7 +10,7 @@ import type { Schedule } from '../engine/engine.ts';
 import type { AgentSession, AgentSessionInit } from '../session.ts';
 import { SessionCache, type CachedSessions } from '../claim/session-cache.ts';
 import { checkHooks, type SessionEvent, type SessionHooks } from '../session-events.ts';
-import { LABELS, OWNER, TITLE } from '../session-facts.ts';
+import { LABELS, OWNER, TITLE } from '../title-labels-owner.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import { SAVE_POLICIES, type SavePolicy } from '../work/session-work.ts';
 import { WorkSlots } from '../claim/work-slots.ts';

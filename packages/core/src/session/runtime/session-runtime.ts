@@ -1,5 +1,6 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { hasErrorCode } from '../../errors.ts';
+import { toJsonValue } from '../../json.ts';
 import { requireActive, resume, type SessionAction } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import { checkForkOptions, forkState, revisionGone, type ForkOptions } from '../actions/fork.ts';
@@ -241,7 +242,7 @@ export class SessionRuntime<Context = unknown> {
     const { clock, agents } = this.parts;
     const { id = clock.newId(), content } = item;
     await this.enqueue(sessionId, content, { id });
-    const enqueued = { id, content: content as never, enqueuedAt: clock.now() };
+    const enqueued = { id, content: toJsonValue(content), enqueuedAt: clock.now() };
     const expected = session.withState(
       await expectedState(session.state, enqueued, { clock, loop: () => agents.loop(session) }),
     );
@@ -268,7 +269,7 @@ export class SessionRuntime<Context = unknown> {
   ): Promise<boolean> {
     const { channel } = this.parts;
     const id = checkEnqueueOptions(options).id ?? this.parts.clock.newId();
-    const item = { id, content: checkedContent(content) as never };
+    const item = { id, content: toJsonValue(checkedContent(content)) };
     const isNew = await this.store.enqueue(sessionId, item, { reserve: reserveOf(content) });
     if (channel) await notifyWorker(channel, sessionId, content);
     return isNew;

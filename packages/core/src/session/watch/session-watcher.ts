@@ -2,7 +2,7 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import { systemClock, type Clock } from '../../clock.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { OwnerOptions } from '../session-claim.ts';
-import { OWNER } from '../session-facts.ts';
+import { OWNER } from '../title-labels-owner.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { SessionView } from './session-mirror.ts';
 import { SharedView } from './shared-view.ts';

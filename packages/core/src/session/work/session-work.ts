@@ -11,7 +11,7 @@ import { newStepMessageIds } from '../../state/execution/step-output.ts';
 import type { ActionContext } from '../actions/actions.ts';
 import type { ClaimRequest, HeldSession } from '../claim/held-session.ts';
 import { isUnreachable } from '../session-errors.ts';
-import type { WriteParts } from '../claim/session-writer.ts';
+import type { SaveParts } from '../claim/session-writer.ts';
 import { spentOf } from '../session-totals.ts';
 import type { AgentSession } from '../session.ts';
 import type { Agents } from './agents.ts';
@@ -33,7 +33,7 @@ const SAVED_POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
 export const SAVE_POLICIES: readonly string[] = Object.keys(SAVED_POINTS);
 
 /** The parts of a runtime that the work under a claim needs. */
-export interface SessionWorkParts extends ChildrenParts, WriteParts {
+export interface SessionWorkParts extends ChildrenParts, SaveParts {
   readonly agents: Agents;
   readonly onEvent: AgentEventListener | undefined;
   readonly savePolicy: SavePolicy;

@@ -8,7 +8,7 @@ import {
 import { describeValue, invalidArgument } from '../../../errors.ts';
 import { AgentSession } from '../../session.ts';
 import { SessionId } from '../../../state/values/ids.ts';
-import { OWNER } from '../../session-facts.ts';
+import { OWNER } from '../../title-labels-owner.ts';
 import { PAGE_LIMIT } from './session-query.ts';
 import type { CreateOptions, DeleteOptions, SaveOptions, SessionExpiry } from '../../session-store.ts';
 import type {

@@ -1,6 +1,6 @@
 import { AgentSession, describe as describeSession } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { LABELS, OWNER, TITLE } from '../../src/session/session-facts.ts';
+import { LABELS, OWNER, TITLE } from '../../src/session/title-labels-owner.ts';
 
 const labelsOf = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`label ${index}`, 'x']));
