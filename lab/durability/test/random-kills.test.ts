@@ -4,7 +4,7 @@ import { KINDS, type Plan } from '../src/agent.ts';
 import { OUTAGES } from '../src/provider.ts';
 import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { changed, isIdle, repeated } from './endings.ts';
-import { newQueue, startQueueServer } from './engine/queue-server.ts';
+import { newQueue, startQueueServer } from './engine/support/queue-server.ts';
 import { thawLater } from './freezes.ts';
 import { untilProgress } from './progress.ts';
 import { randomFrom } from './random.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { forEachOf, type World } from '../world.ts';
 import { randomFrom } from '../random.ts';
 import { isIdle } from '../endings.ts';
-import { endWorkers, engineWorldOf, plansOf, startWorker, verdictOn } from './engine-world.ts';
+import { endWorkers, engineWorldOf, plansOf, startWorker, verdictOn } from './support/engine-world.ts';
 import { EFFORT, SEED } from '../effort.ts';
 
 const SESSIONS = EFFORT > 1 ? 300 : 40;

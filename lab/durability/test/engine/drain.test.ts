@@ -3,8 +3,15 @@ import { QUEUE_TIMES } from '../../src/engine/queue.ts';
 import type { Plan } from '../../src/agent.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
-import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
-import { isQuiet, RECOVERY_SECONDS, secondsUntilClaimed, untilCalled } from './takeover.ts';
+import {
+  endWorkers,
+  engineWorldOf,
+  plansOf,
+  startWorker,
+  untilOver,
+  verdictOn,
+} from './support/engine-world.ts';
+import { isQuiet, RECOVERY_SECONDS, secondsUntilClaimed, untilCalled } from './support/takeover.ts';
 
 const SLOW = { pace: 700 };
 

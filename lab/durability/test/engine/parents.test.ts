@@ -3,8 +3,15 @@ import type { ParentPlan } from '../../src/engine/parent.ts';
 import { untilProgress } from '../progress.ts';
 import { randomFrom } from '../random.ts';
 import type { World } from '../world.ts';
-import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
-import { parentProblems } from './parent-problems.ts';
+import {
+  endWorkers,
+  engineWorldOf,
+  plansOf,
+  startWorker,
+  untilOver,
+  verdictOn,
+} from './support/engine-world.ts';
+import { parentProblems } from './support/parent-problems.ts';
 import { EFFORT, SEED } from '../effort.ts';
 
 const PARENTS = EFFORT > 1 ? 40 : 4;

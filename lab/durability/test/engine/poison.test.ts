@@ -5,7 +5,7 @@ import { randomFrom } from '../random.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import type { World } from '../world.ts';
 import { isIdle } from '../endings.ts';
-import { engineWorldOf } from './engine-world.ts';
+import { engineWorldOf } from './support/engine-world.ts';
 import { EFFORT, SEED } from '../effort.ts';
 
 const INNOCENTS = EFFORT > 1 ? 100 : 12;

@@ -1,7 +1,14 @@
 import { until } from 'test-servers';
 import { expect, test } from 'vitest';
-import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
-import { flushQueue } from './queue-server.ts';
+import {
+  endWorkers,
+  engineWorldOf,
+  plansOf,
+  startWorker,
+  untilOver,
+  verdictOn,
+} from './support/engine-world.ts';
+import { flushQueue } from './support/queue-server.ts';
 import { EFFORT } from '../effort.ts';
 
 const SESSIONS = EFFORT > 1 ? 200 : 12;

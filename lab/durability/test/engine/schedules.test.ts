@@ -6,7 +6,7 @@ import { openQueue } from '../../src/engine/queue.ts';
 import { openStore, type Store } from '../../src/stores.ts';
 import { serverOfBlock, TESTED_STORES, type NewLocation } from '../servers.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { newQueue, startQueueServer } from './queue-server.ts';
+import { newQueue, startQueueServer } from './support/queue-server.ts';
 
 /** The schedules of the sessions, by the session id. */
 const SCHEDULES: Readonly<Record<string, Schedule>> = {

@@ -1,7 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from 'test-servers';
 import { expect, test } from 'vitest';
-import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
+import {
+  endWorkers,
+  engineWorldOf,
+  plansOf,
+  startWorker,
+  untilOver,
+  verdictOn,
+} from './support/engine-world.ts';
 import { EFFORT } from '../effort.ts';
 
 const SESSIONS = EFFORT > 1 ? 100 : 12;

@@ -7,11 +7,11 @@ import { poisonPlan } from '../poison-sessions.ts';
 import { randomFrom } from '../random.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import type { World } from '../world.ts';
-import { Crew } from './crew.ts';
-import { Disturbances } from './disturbances.ts';
-import { engineWorldOf, SETTINGS, untilOver, verdictOn } from './engine-world.ts';
-import { parentProblems } from './parent-problems.ts';
-import { randomParent, randomPlan } from './soak-plans.ts';
+import { Crew } from './support/crew.ts';
+import { Disturbances } from './support/disturbances.ts';
+import { engineWorldOf, SETTINGS, untilOver, verdictOn } from './support/engine-world.ts';
+import { parentProblems } from './support/parent-problems.ts';
+import { randomParent, randomPlan } from './support/soak-plans.ts';
 import { SEED } from '../effort.ts';
 
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 6);

@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest';
-import { endWorkers, engineWorldOf, plansOf, startWorker, untilOver, verdictOn } from './engine-world.ts';
-import { isQuiet, RECOVERY_SECONDS, secondsUntilClaimed, untilCalled } from './takeover.ts';
+import {
+  endWorkers,
+  engineWorldOf,
+  plansOf,
+  startWorker,
+  untilOver,
+  verdictOn,
+} from './support/engine-world.ts';
+import { isQuiet, RECOVERY_SECONDS, secondsUntilClaimed, untilCalled } from './support/takeover.ts';
 
 const KILLS = isQuiet ? 20 : 2;
 const SESSIONS = 4;
+/** Only a soak, on a quiet machine, checks a bound. */
+const BOUND = isQuiet ? ` within ${RECOVERY_SECONDS} s` : '';
 
-test(`another worker has the sessions of a killed one within ${RECOVERY_SECONDS} s`, async () => {
+test(`another worker claims the sessions of a killed one${BOUND}, and ends them`, async () => {
   const { world } = await engineWorldOf('redis');
   const recoveries: number[] = [];
   for (let kill = 1; kill <= KILLS; kill++) {

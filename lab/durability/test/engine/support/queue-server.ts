@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RedisServer } from 'test-servers';
-import { newRedisClient } from '../../src/redis.ts';
+import { newRedisClient } from '../../../src/redis.ts';
 
 /** Starts a server for queues, with an append-only file. */
 export async function startQueueServer(): Promise<RedisServer> {

@@ -1,5 +1,5 @@
-import type { Ended, WorkerProcess } from '../worker-process.ts';
-import type { World } from '../world.ts';
+import type { Ended, WorkerProcess } from '../../worker-process.ts';
+import type { World } from '../../world.ts';
 
 /** Workers that are started again when they end. */
 export class Crew {

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisServer } from 'test-servers';
-import { thawLater } from '../freezes.ts';
+import { thawLater } from '../../freezes.ts';
 import type { Crew } from './crew.ts';
 
 /** The workers and the server that a soak disturbs. */

@@ -1,11 +1,11 @@
 import { until, type RedisServer } from 'test-servers';
 import { expect, onTestFinished } from 'vitest';
-import { KINDS, type Kind, type Plan } from '../../src/agent.ts';
-import { problemsOf } from '../checks.ts';
-import { changed, isIdle, repeated } from '../endings.ts';
-import { TESTED_STORES } from '../servers.ts';
-import type { WorkerProcess } from '../worker-process.ts';
-import { World } from '../world.ts';
+import { KINDS, type Kind, type Plan } from '../../../src/agent.ts';
+import { problemsOf } from '../../checks.ts';
+import { changed, isIdle, repeated } from '../../endings.ts';
+import { TESTED_STORES } from '../../servers.ts';
+import type { WorkerProcess } from '../../worker-process.ts';
+import { World } from '../../world.ts';
 import { newQueue, startQueueServer } from './queue-server.ts';
 
 /** Workers of a test: few sweeps, so that the engine does the work. */

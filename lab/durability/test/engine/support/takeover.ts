@@ -1,9 +1,9 @@
 import { until } from 'test-servers';
-import type { Plan } from '../../src/agent.ts';
-import { QUEUE_TIMES } from '../../src/engine/queue.ts';
-import type { WorkerProcess } from '../worker-process.ts';
-import type { World } from '../world.ts';
-import { EFFORT } from '../effort.ts';
+import type { Plan } from '../../../src/agent.ts';
+import { QUEUE_TIMES } from '../../../src/engine/queue.ts';
+import type { WorkerProcess } from '../../worker-process.ts';
+import type { World } from '../../world.ts';
+import { EFFORT } from '../../effort.ts';
 
 /** A soak runs on a quiet machine, and checks bounds in seconds. Any other run prints the seconds only. */
 export const isQuiet = EFFORT > 1;

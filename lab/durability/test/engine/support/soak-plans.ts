@@ -1,6 +1,6 @@
-import { KINDS, type Plan } from '../../src/agent.ts';
-import type { ParentPlan } from '../../src/engine/parent.ts';
-import { OUTAGES } from '../../src/provider.ts';
+import { KINDS, type Plan } from '../../../src/agent.ts';
+import type { ParentPlan } from '../../../src/engine/parent.ts';
+import { OUTAGES } from '../../../src/provider.ts';
 
 type Random = (below: number) => number;
 

@@ -1,6 +1,6 @@
-import type { ParentPlan } from '../../src/engine/parent.ts';
-import { historyProblems } from '../checks.ts';
-import type { World } from '../world.ts';
+import type { ParentPlan } from '../../../src/engine/parent.ts';
+import { historyProblems } from '../../checks.ts';
+import type { World } from '../../world.ts';
 
 /** Returns what is wrong with a parent that has ended: it responds after all its children have ended, once. */
 export async function parentProblems(
