@@ -77,7 +77,7 @@ const LETTER = 0.25;
  * Estimates the tokens of a text, at or above the counts of the tokenizers of 2024 and later (o200k, cl100k): four letters of
  * an English text are a token, and a Chinese character is one.
  */
-export function tokensOfText(text: string): number {
+function tokensOfText(text: string): number {
   let [sum, run, before] = [0, 0, -1];
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -73,7 +73,7 @@ export function effectiveRequest(
 }
 
 /** The form of the driver, or the strictest one when the model has refused it in the step before. */
-export function formFor(
+function formFor(
   { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
   llmConfig: LlmConfig | undefined,
 ): RequestForm {

@@ -77,7 +77,7 @@ export function failedOutcome(toolName: string, thrown: unknown, maxLength: numb
   return Object.freeze({ type: 'failed', error });
 }
 
-/** The error for a thrown value that is none. It quotes the value, which is not stored otherwise. */
+/** The error for a thrown value of another type. It quotes the value, which is not stored otherwise. */
 function notAnError(toolName: string, thrown: unknown): HoldfastError {
   const { message } = toErrorRecord(thrown);
   return new HoldfastError('TOOL_FAILED', `Tool "${toolName}" threw: ${message}`);
