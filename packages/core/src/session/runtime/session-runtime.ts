@@ -20,7 +20,7 @@ import {
 import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
-import { SessionNotFoundError, type SessionBusyError } from '../session-errors.ts';
+import { SessionNotFoundError, SessionTooLargeError, type SessionBusyError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
 import type { SessionDirectory } from '../session-directory.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
@@ -259,7 +259,8 @@ export class SessionRuntime<Context = unknown> {
    * `wake` of the engine afterwards. Returns `false` when an item with this id waits or was among the last used ones. A
    * full inbox refuses messages. It holds each other item once, at most 100 of them beyond its limit, and always a stop
    * without `executionId`.
-   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
+   * @throws SessionNotFoundError; InboxFullError; SessionTooLargeError for a message that the store could not save;
+   * HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
    * for content that no worker could use.
    */
   async enqueue(
@@ -270,6 +271,7 @@ export class SessionRuntime<Context = unknown> {
     const { channel } = this.parts;
     const id = checkEnqueueOptions(options).id ?? this.parts.clock.newId();
     const item = { id, content: toJsonValue(checkedContent(content)) };
+    requireRoomFor(sessionId, content, this.store.capabilities.maxValueBytes);
     const isNew = await this.store.enqueue(sessionId, item, { reserve: reserveOf(content) });
     if (channel) await notifyWorker(channel, sessionId, content);
     return isNew;
@@ -380,4 +382,16 @@ function isBusy(error: unknown): error is SessionBusyError {
 
 function undefinedIfBusy(error: unknown): undefined {
   if (!isBusy(error)) throw error;
+}
+
+/** The bytes of a saved message besides its content: its id, its times and its tags. */
+const ENVELOPE_BYTES = 1_024;
+
+/** @throws SessionTooLargeError for a message that would make each later save fail. */
+function requireRoomFor(sessionId: string, content: InboxContent, maxValueBytes: number | undefined): void {
+  if (maxValueBytes === undefined || content.type !== 'message') return;
+  const text = JSON.stringify(content);
+  if (text.length * 3 + ENVELOPE_BYTES <= maxValueBytes) return; // a UTF-16 unit takes at most 3 bytes
+  const bytes = new TextEncoder().encode(text).length + ENVELOPE_BYTES;
+  if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
 }

@@ -111,3 +111,22 @@ describe('a result that is larger than maxResultBytes', () => {
     expect(state.steps[0]?.toolExecutions[0]?.value).toContain('the limit is 2048');
   });
 });
+
+test('a message that is larger than the store takes is refused at the door, and the session continues', async () => {
+  const loop = createAgentLoop({ driver: scriptedDriver('Hello.') });
+  const runtime = new SessionRuntime({ store: new SmallStore(), agents: { a: loop } });
+  const { sessionId } = await runtime.create({ definition: { name: 'a' } });
+  const refused = expect.objectContaining({
+    code: 'SESSION_TOO_LARGE',
+    message: expect.stringContaining('the limit is 100000'),
+  });
+  await expect(runtime.enqueue(sessionId, { type: 'message', content: text(100_000) })).rejects.toThrow(
+    refused,
+  );
+  await runtime.enqueue(sessionId, { type: 'message', content: 'Hi.' });
+  await runtime.advance(sessionId);
+  expect((await runtime.get(sessionId)).state).toMatchObject({
+    status: 'completed',
+    finalResponse: 'Hello.',
+  });
+});
