@@ -1,5 +1,4 @@
-import type { APICallError } from '@ai-sdk/provider';
-import { TypeValidationError } from '@ai-sdk/provider';
+import { TypeValidationError, type APICallError } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { expect, test } from 'vitest';
 import { errorKindOf, isRetryable } from '../../src/errors/error-kind.ts';
