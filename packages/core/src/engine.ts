@@ -30,6 +30,7 @@ export type { Checkpoint, CheckpointPoint } from './loop/steps/checkpoint.ts';
 export { applyOutcome, nextAction } from './loop/steps/stepper.ts';
 export type { NextAction, StepperOutcome } from './loop/steps/stepper.ts';
 export { ToolExecutionBlockedError } from './loop/run/tool-admission.ts';
+export type { Reduction } from './loop/inference/context-limit.ts';
 export type { RunArguments } from './loop/agent-loop.ts';
 export type { IfContextNeeded, ToolFactory } from './loop/tools/run-context.ts';
 export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/tool-types.ts';
@@ -41,6 +42,7 @@ export type {
   InferenceChange,
   ResponseChange,
   StepDeadline,
+  TooLongContext,
   ToolCallChange,
   ToolExecutionChange,
   ToolUseContext,

@@ -2,12 +2,11 @@ import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '../argum
 import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse, isUnfinished, type FinishReason } from '../state/inference/inference-response.ts';
-import { List } from '../state/values/list.ts';
+import { LineageCache, List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/inference/llm-config.ts';
 import { textOf } from '../state/messages/message-parts.ts';
-import { CONVERSATION } from '../state/messages/message-store.ts';
 import { SUMMARIZED_THROUGH, SUMMARY } from '../state/messages/message-tags.ts';
-import { userMessage, type Message, type Messages, type ToolOutput } from '../state/messages/messages.ts';
+import { userMessage, type Message } from '../state/messages/messages.ts';
 import {
   conversationWithCurrentToolTrace,
   messageCompiler,
@@ -18,7 +17,15 @@ import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import { pricedUsage, PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
 import { nextAction } from '../loop/steps/stepper.ts';
 import type { Capability } from './agent-builder.ts';
-import { estimateTokens, tokensOf } from '../loop/inference/token-estimate.ts';
+import {
+  splitAtSummary,
+  summaryPlan,
+  withSummaryInFront,
+  type SummaryLimits,
+  type Unit,
+} from './summary-plan.ts';
+import { tokensOfStart } from '../loop/inference/token-estimate.ts';
+import { outputInWords } from '../loop/sending/short-results.ts';
 
 /** The options of `summarize`. */
 export interface SummarizeOptions {
@@ -28,8 +35,8 @@ export interface SummarizeOptions {
   readonly llmConfig?: LlmConfig;
   /**
    * The number of tokens that a model may see before older messages are summarised. It is measured by the provider's
-   * count for the step before, which includes prompt and tools, plus characters / 4 of messages without a count. Set it
-   * well above the size of prompt and tools, and within the context of the model that writes summaries.
+   * count for the step before, which includes prompt and tools, plus an estimate of messages without a count. Set it well
+   * above the size of prompt and tools, and within the context of the model that writes summaries.
    */
   readonly maxTokens: number;
   /**
@@ -44,8 +51,9 @@ export interface SummarizeOptions {
   /** The prices of models, from which the cost of summaries is computed. */
   readonly prices?: ModelPrices;
   /**
-   * Receives the error of a failed summary. The run continues without the summary, and the next step attempts it again.
-   * An error that this function throws ends the execution, as for any hook.
+   * Receives the error of a failed summary: the run continues without the summary, and the next step attempts it again.
+   * Receives a HoldfastError `SUMMARY_WITHOUT_EFFECT` when a summary cannot bring the messages below `maxTokens`: once for
+   * a conversation in a process. An error that this function throws ends the execution, as for any hook.
    */
   readonly onError?: (error: unknown, context: HookContext) => void;
 }
@@ -103,6 +111,8 @@ const LATE = -1_000;
  * The usage of a summary counts in the usage of the execution, and the limits are checked before the call for each
  * part. A summary is not a step.
  *
+ * When the provider refuses a request as too long, older messages are summarised also below `maxTokens`.
+ *
  * @example
  * const { hook, compiler } = summarize({ driver, llmConfig: { model: 'openai:gpt-5-mini' }, maxTokens: 50_000 });
  * const loop = createAgentLoop({ driver, hooks: [hook], compiler });
@@ -114,16 +124,45 @@ export function summarize(options: SummarizeOptions): Summarization {
   const { maxTokens, keepTokens = maxTokens / 2, compiler = conversationWithCurrentToolTrace() } = options;
   if (keepTokens >= maxTokens)
     throw invalidArgument(`keepTokens must be less than maxTokens, found ${keepTokens} and ${maxTokens}.`);
-  const hook = Object.freeze<Hook>({
+  const hook = summaryHook({ ...options, maxTokens, keepTokens, compiler });
+  return Object.freeze({ hook, compiler: summaryCompiler(compiler) });
+}
+
+function summaryHook(
+  options: Required<Pick<SummarizeOptions, 'keepTokens' | 'compiler'>> & SummarizeOptions,
+): Hook {
+  const { maxTokens, keepTokens, compiler, onError } = options;
+  const reported = new LineageCache<true>();
+
+  function summarized(state: AgentState, context: HookContext, limits: SummaryLimits) {
+    const { parts, obstacle } = summaryPlan(state, compiler, limits);
+    if (parts.length > 0) return withSummaryOf(parts, state, options, context);
+    if (obstacle === undefined || reported.get(state.messages)) return undefined;
+    reported.set(state.messages, true);
+    onError?.(new HoldfastError('SUMMARY_WITHOUT_EFFECT', obstacle), context);
+    return undefined;
+  }
+
+  return Object.freeze<Hook>({
     name: 'summarize',
     priority: LATE,
     beforeStep(state, context) {
       if (nextAction(state).type !== 'beginStep') return undefined;
-      const parts = partsToSummarize(state, compiler, { maxTokens, keepTokens });
-      return parts.length === 0 ? undefined : withSummaryOf(parts, state, options, context);
+      const startTokens = startTokensOf(state, context);
+      return summarized(state, context, { maxTokens, keepTokens, startTokens, isForced: false });
+    },
+    onContextTooLong(state, context) {
+      const startTokens = startTokensOf(state, context);
+      const most = Math.min(maxTokens, context.maxTokens);
+      const room = Math.max(0, most - startTokens);
+      const limits = { maxTokens: most, keepTokens: Math.min(keepTokens, room / 2), startTokens };
+      return summarized(state, context, { ...limits, isForced: true });
     },
   });
-  return Object.freeze({ hook, compiler: summaryCompiler(compiler) });
+}
+
+function startTokensOf({ systemPrompt }: AgentState, { tools }: HookContext): number {
+  return tokensOfStart({ systemPrompt, tools });
 }
 
 /**
@@ -178,86 +217,6 @@ export function summaryCompiler(
     const { summary, rest } = splitAtSummary(state);
     return withSummaryInFront(summary, compiler(rest));
   };
-}
-
-function withSummaryInFront(summary: Message | undefined, messages: Messages): Messages {
-  return summary === undefined ? messages : List.from([summary, ...messages]);
-}
-
-/** The summary in use, and the state with the messages that it does not stand for. */
-function splitAtSummary(state: AgentState): { summary: Message | undefined; rest: AgentState } {
-  const summary = state.store.section(SUMMARY).last;
-  const through = summary?.metadata?.[SUMMARIZED_THROUGH];
-  if (typeof through !== 'string') return { summary: undefined, rest: state };
-  const store = state.store.withoutSection(SUMMARY);
-  const at = state.updatedAt;
-  const { messages } = state;
-  let end = messages.length;
-  while (end > 0 && messages.at(end - 1)?.id !== through) end--;
-  if (end === 0) return { summary: undefined, rest: state.withMessageStore(store, at) };
-  const recent = List.from(messages.slice(end));
-  return { summary, rest: state.withMessageStore(store.withChecked(CONVERSATION, recent), at) };
-}
-
-// What to summarise
-
-/** A single message, or calls with their results. */
-type Unit = readonly Message[];
-
-/** The messages to summarise, in parts that a model can read at once; empty while all messages fit. */
-function partsToSummarize(
-  state: AgentState,
-  compiler: MessageCompiler,
-  { maxTokens, keepTokens }: { readonly maxTokens: number; readonly keepTokens: number },
-): readonly Unit[] {
-  const { summary, rest } = splitAtSummary(state);
-  const shown = compiler(rest);
-  const view = withSummaryInFront(summary, shown);
-  const tokens = estimateTokens(state, view);
-  if (tokens <= maxTokens) return [];
-  const ratio = tokensOf(view) / tokens;
-  // Only messages of the conversation: a summary names the last of them that it stands for.
-  const ids = new Set([...rest.messages].map(({ id }) => id));
-  const units = unitsOf([...shown].filter(({ id }) => ids.has(id)));
-  const falling = units.slice(0, firstKept(units, keepTokens * ratio));
-  return groupUnits(falling, maxTokens * ratio);
-}
-
-function unitsOf(messages: readonly Message[]): readonly Unit[] {
-  const units: Message[][] = [];
-  for (const message of messages) {
-    const last = units.at(-1);
-    if (message.role === 'tool' && last) last.push(message);
-    else units.push([message]);
-  }
-  return units;
-}
-
-/** The index of the first unit that is not summarised; at least the last unit is not. */
-function firstKept(units: readonly Unit[], tokens: number): number {
-  let index = Math.max(0, units.length - 1);
-  let size = tokensOf(units[index] ?? []);
-  while (index > 0) {
-    size += tokensOf(units[index - 1] as Unit);
-    if (size > tokens) break;
-    index--;
-  }
-  return index;
-}
-
-/** Joins the units into parts, as long as a part is not too large. */
-function groupUnits(units: readonly Unit[], tokens: number): readonly Unit[] {
-  const parts: Message[][] = [];
-  let size = Infinity;
-  for (const unit of units) {
-    size += tokensOf(unit);
-    if (size <= tokens) parts.at(-1)?.push(...unit);
-    else {
-      parts.push([...unit]);
-      size = tokensOf(unit);
-    }
-  }
-  return parts;
 }
 
 // The summary
@@ -331,14 +290,6 @@ function inWords({ role, content }: Message): string {
     return [];
   });
   return `${role}: ${lines.join('\n')}`;
-}
-
-function outputInWords(output: ToolOutput): string {
-  if (output.type === 'execution-denied') return `nothing: ${output.reason ?? 'denied'}`;
-  if (typeof output.value === 'string') return output.value;
-  if (output.type !== 'content') return JSON.stringify(output.value);
-  const parts = output.value as readonly { readonly type?: unknown; readonly text?: unknown }[];
-  return parts.map(({ type, text }) => (typeof text === 'string' ? text : `[${String(type)}]`)).join('\n');
 }
 
 /**

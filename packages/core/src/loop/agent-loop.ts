@@ -5,6 +5,7 @@ import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './run/agent-run.ts';
 import { compiledFor, type CompiledStep } from './run/call-model.ts';
 import { loopFor, type InternalRunOptions, type LoopParts, type RunOptions } from './run/loop-parts.ts';
+import { REDUCTIONS, WHEN_TOO_LONG, type Reduction } from './inference/context-limit.ts';
 import { redactedListener, type Redact } from './redact.ts';
 import {
   conversationWithCurrentToolTrace,
@@ -67,6 +68,13 @@ export interface AgentLoopOptions<Context = unknown> {
    * ends with a message that says so. Default: the last step is like the others, so an execution can end without an answer.
    */
   readonly finalStep?: 'answer';
+  /**
+   * How the loop shortens a request that the provider refused as too long, in this order. `summarize`: by the hooks with
+   * `onContextTooLong`, such as that of `summarize()`. `shortenResults`: the oldest results of tools are shortened in the
+   * request; the state keeps them. After each way the call is repeated once. Default: both, in this order. An empty list
+   * repeats nothing.
+   */
+  readonly whenTooLong?: readonly Reduction[];
   /**
    * The largest outcome of a tool, in bytes of JSON with its model output and metadata; default 1,048,576. A store can lower
    * it. A larger outcome is not kept: the state and the model get its size and the limit instead, and the run continues.
@@ -142,6 +150,7 @@ export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks
   maxToolResultLength: mustBe.number(1),
   maxResultBytes: mustBe.number(1_024),
   finalStep: mustBe.oneOf(['answer']),
+  whenTooLong: WHEN_TOO_LONG,
   redact: mustBe.function,
   clock: mustBe.clock,
   inferenceRetry: mustBe.object,
@@ -282,6 +291,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     maxResultLength: options.maxToolResultLength ?? 100_000,
     resultLimits: { maxResultBytes: options.maxResultBytes ?? 2 ** 20, maxStepBytes: Infinity },
     finalStep: options.finalStep,
+    whenTooLong: options.whenTooLong ?? REDUCTIONS,
     budget,
     modelIdOf,
     cost,

@@ -1,5 +1,4 @@
-import { List } from '../state/values/list.ts';
-import { estimateTokens, tokensOfRequest } from '../loop/inference/token-estimate.ts';
+import { estimateTokens, tokensOfRequest, tokensOfStart } from '../loop/inference/token-estimate.ts';
 import type { InferenceRequest } from '../loop/inference/driver.ts';
 import { HoldfastError } from '../errors.ts';
 import { pricedUsage, type ModelPrices } from '../loop/stopping/model-prices.ts';
@@ -51,8 +50,7 @@ export function knownCost(
 /** Estimates the tokens of messages, system prompt and tools. */
 function estimateInput({ request, state }: PricedCall): number {
   if (state === undefined) return tokensOfRequest(request);
-  const shown = estimateTokens(state, request.messages);
-  return shown + tokensOfRequest({ ...request, messages: List.empty() });
+  return estimateTokens(state, request.messages, tokensOfStart(request));
 }
 
 function unbounded(modelId: string | undefined, why: string): HoldfastError {

@@ -208,6 +208,7 @@ export abstract class AgentStateView {
       llmConfig: filledSettings(llmConfig),
       toolChoice: request?.toolChoice ?? 'auto',
       ...(request?.form && { form: request.form }),
+      ...(request?.shortenedTo !== undefined && { shortenedTo: request.shortenedTo }),
     });
   }
 

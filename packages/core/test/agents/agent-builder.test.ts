@@ -88,6 +88,7 @@ describe('a builder', () => {
       maxToolResultLength: 50,
       maxResultBytes: 2_048,
       finalStep: 'answer',
+      whenTooLong: ['shortenResults'],
       listeners: [() => undefined],
       redact: () => null,
       clock: steppedClock(),

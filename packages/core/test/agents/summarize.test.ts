@@ -11,7 +11,7 @@ import {
   type Message,
   type ToolCallPart,
 } from '@holdfast/core';
-import { List } from '@holdfast/core/driver';
+import { DriverError, List } from '@holdfast/core/driver';
 import { stopSignal, summaryCompiler, type SummarizeOptions } from '@holdfast/core/engine';
 import {
   scriptedDriver,
@@ -44,7 +44,7 @@ const limitOfMine: Hook['checkLimit'] = ({ usage }) =>
 
 const HEADING = 'Summary of the conversation before this point:\n\n';
 
-// A call and its result are about 145 tokens by their characters: nothing here is counted by a provider.
+// A call and its result are about 167 tokens by their scripts, and the tool is about 35: nothing here is counted by a provider.
 const call = (...ids: string[]): ScriptedAnswer => ({
   content: ids.map((id): ToolCallPart => ({
     type: 'tool-call',
@@ -70,7 +70,7 @@ async function observeSummarized(
   options: Partial<SummarizeOptions> = {},
 ): Promise<Summarized> {
   const writer = scriptedDriver(...written);
-  const { hook, compiler } = summarize({ driver: writer, maxTokens: 500, ...options });
+  const { hook, compiler } = summarize({ driver: writer, maxTokens: 600, ...options });
   const seen = await observe({ tools: [look], ...scenario, hooks: [hook, ...hooks], compiler });
   for (const { messages } of seen.driver.requests) expectPaired(messages);
   return { ...seen, writer };
@@ -155,10 +155,11 @@ describe('a conversation that exceeds the limit', () => {
     const state = told()
       .withMessages(Array.from({ length: 20 }, (_, index) => userMessage(`${index} ${'.'.repeat(380)}`)))
       .withUserMessage('And?');
-    const seen = await observeSummarized(['One.', 'Two.', 'Three.', 'Four.', 'Five.'], {
-      state,
-      script: [done],
-    });
+    const seen = await observeSummarized(
+      ['One.', 'Two.', 'Three.', 'Four.', 'Five.'],
+      { state, script: [done] },
+      { maxTokens: 500 },
+    );
     seen.writer.assertComplete();
     for (const index of [1, 2, 3, 4]) expect(read(seen, index)).toContain(HEADING);
     const numbers = seen.writer.requests.flatMap(
@@ -208,8 +209,8 @@ describe('the number of messages shown', () => {
         -1,
       );
     expect(await end(0)).toBe('S: S1. c4 =c4');
-    expect(await end(390)).toBe('S: S1. c3 =c3 c4 =c4');
-    expect(await end(499)).toBe('S: S1. c2 =c2 c3 =c3 c4 =c4');
+    expect(await end(450)).toBe('S: S1. c3 =c3 c4 =c4');
+    expect(await end(599)).toBe('S: S1. c2 =c2 c3 =c3 c4 =c4');
   });
 });
 
@@ -424,4 +425,46 @@ test.each([
 ])('%o is refused', (limits) => {
   const make = () => summarize({ driver: scriptedDriver(), ...limits });
   expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
+
+describe('a summary that cannot help', () => {
+  const errorsOf = () => {
+    const errors: unknown[] = [];
+    return { errors, onError: (error: unknown): void => void errors.push(error) };
+  };
+
+  test('is not written when prompt and tools exceed the limit, which is reported once', async () => {
+    const { errors, onError } = errorsOf();
+    const state = told().withSystemPrompt('Never say more than you must. '.repeat(200));
+    const seen = await observeSummarized([], { script: [...calls(6), done], state }, { onError });
+    expect(seen.state).toMatchObject({ status: 'completed', stepCount: 7 });
+    expect(errors).toEqual([expect.objectContaining({ code: 'SUMMARY_WITHOUT_EFFECT' })]);
+    expect((errors[0] as Error).message).toMatch(
+      /below 600 tokens: the system prompt and the tools have about \d+/,
+    );
+  });
+
+  test('is not written anew while the last one is longer than what it would replace', async () => {
+    const { errors, onError } = errorsOf();
+    const long = 'They have looked at many things. '.repeat(60);
+    const seen = await observeSummarized(
+      [long, 'One.', 'Two.'],
+      { script: [...calls(8), done] },
+      { onError },
+    );
+    expect(seen.state.status).toBe('completed');
+    seen.writer.assertComplete();
+    expect(shownIn(seen).at(-1)).toBe('S: Two. c8 =c8');
+    expect(errors).toEqual([expect.objectContaining({ code: 'SUMMARY_WITHOUT_EFFECT' })]);
+  });
+
+  test('is forced below the limit when the provider refuses the messages', async () => {
+    const tooLong = new DriverError('contextTooLong', 'Too long.');
+    const script = [...calls(3), tooLong, done];
+    const seen = await observeSummarized(['Looked.'], { script }, { maxTokens: 50_000 });
+    expect(shownIn(seen).slice(3)).toEqual(['Go c1 =c1 c2 =c2 c3 =c3', 'S: Looked. c3 =c3']);
+    expect(seen.state.steps.at(-1)?.inferenceFailures).toMatchObject([
+      { error: { code: 'DRIVER_CONTEXT_TOO_LONG' } },
+    ]);
+  });
 });

@@ -18,6 +18,7 @@ import {
   SessionTooLargeError,
   structuredOutput,
   subagent,
+  summarize,
   tool,
   toolFor,
   type AgentDefinition,
@@ -370,6 +371,18 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     const loop = createAgentLoop({ driver: scriptedDriver(new Error('The map server is down.')) });
     const expert = subagent({ name: 'expert', description: 'Knows more.', loop });
     return errorOfCall(expert, { script: [{ calls: { expert: { prompt: 'Where?' } } }, 'Sorry.'] });
+  },
+  SUMMARY_WITHOUT_EFFECT: async () => {
+    const errors: Example[] = [];
+    const { hook: summaries, compiler } = summarize({
+      driver: scriptedDriver(),
+      maxTokens: 1_000,
+      onError: (error) => void errors.push(error as Example),
+    });
+    const state = AgentState.empty().withSystemPrompt('You know every street of Oslo. '.repeat(200));
+    const loop = createAgentLoop({ driver: scriptedDriver('In Norway.'), hooks: [summaries], compiler });
+    await loop.run(state.withUserMessage('Where is Oslo?'));
+    return errors[0];
   },
   TOOL_ARGUMENTS_INVALID: () =>
     errorOfCall(weather, { script: [{ calls: { weather: { city: 7 } } }, 'Sorry.'] }),

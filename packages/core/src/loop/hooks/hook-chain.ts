@@ -23,6 +23,7 @@ export const HOOK_POINTS: readonly HookPoint[] = [
   'beforeExecution',
   'beforeStep',
   'beforeInference',
+  'onContextTooLong',
   'afterInference',
   'beforeToolUse',
   'afterToolUse',

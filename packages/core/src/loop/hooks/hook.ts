@@ -5,7 +5,7 @@ import type { InferenceResponse } from '../../state/inference/inference-response
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
-import type { InferenceRequest } from '../inference/driver.ts';
+import type { InferenceRequest, ToolDescription } from '../inference/driver.ts';
 
 /** The result of a hook: a change or `undefined`, at once or as a promise. */
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;
@@ -19,6 +19,8 @@ export interface HookContext<Context = unknown> {
   readonly clock: Clock;
   /** The run context: the value that the caller passed to the run. `undefined` when the caller passed none. */
   readonly runContext: Context;
+  /** The tools of the loop, as models receive them. */
+  readonly tools: readonly ToolDescription[];
   /**
    * For a hook that calls models itself: returns the stop signal of a limit that this state has used up, if there is
    * one. Call it before each call of a model, with a state that counts the earlier calls (`withOtherUsage`). After a
@@ -31,6 +33,12 @@ export interface HookContext<Context = unknown> {
 export interface ToolUseContext<Context = unknown> extends HookContext<Context> {
   /** The hooks that blocked the call, in the order in which they were called; empty while no hook has blocked it. */
   readonly blockedBy: readonly ToolBlock[];
+}
+
+/** The facts that an `onContextTooLong` hook receives besides the state. */
+export interface TooLongContext<Context = unknown> extends HookContext<Context> {
+  /** The number of tokens that the next request may have, prompt and tools included, by the estimate of the loop. */
+  readonly maxTokens: number;
 }
 
 /** A changed request, state, or both. */
@@ -93,6 +101,11 @@ export interface Hook<in Context = unknown> {
    */
   beforeStep?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
   beforeInference?(request: InferenceRequest, context: HookContext<Context>): HookResult<InferenceChange>;
+  /**
+   * Called when the provider refused the request of the open step as too long, once in a step. Return a state of which the
+   * compiler selects less: the loop compiles it, and repeats the call. See `whenTooLong` of the loop.
+   */
+  onContextTooLong?(state: AgentState, context: TooLongContext<Context>): HookResult<AgentState>;
   afterInference?(response: InferenceResponse, context: HookContext<Context>): HookResult<ResponseChange>;
   /**
    * Called for every call, including one that an earlier hook blocked: `context.blockedBy` lists the hooks and their

@@ -139,6 +139,6 @@ export function mayRepeatAt(
 }
 
 /** The failures since the step was begun or `retry()` was called. */
-function failuresInSeries(failures: readonly InferenceFailure[]): readonly InferenceFailure[] {
+export function failuresInSeries(failures: readonly InferenceFailure[]): readonly InferenceFailure[] {
   return failures.slice(failures.findLastIndex(({ retryAt }) => retryAt === undefined) + 1);
 }

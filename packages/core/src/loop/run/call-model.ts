@@ -5,6 +5,7 @@ import { some } from '../../state/values/frozen-array.ts';
 import { driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
 import type { Driver, InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
 import { STRICTEST_FORM, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
+import { withShortResults } from '../sending/short-results.ts';
 import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
 import type { SentMessage } from '../sending/sent-list.ts';
 import { invalidArgument } from '../../errors.ts';
@@ -69,7 +70,7 @@ export function effectiveRequest(
 ): EffectiveRequest {
   const model = llmConfig?.model === undefined ? undefined : loop.modelIdOf(llmConfig);
   const form = formFor({ loop, state }, llmConfig) === STRICTEST_FORM ? 'strictest' : undefined;
-  return { model, llmConfig, toolChoice, form };
+  return { model, llmConfig, toolChoice, form, shortenedTo: shortenedTo({ loop, state }, llmConfig) };
 }
 
 /** The form of the driver, or the strictest one when the model has refused it in the step before. */
@@ -85,8 +86,25 @@ function formFor(
   return loop.driver.formOf?.(llmConfig) ?? USUAL_FORM;
 }
 
-function sentIn(form: RequestForm, { loop, state }: CallingRun, request: InferenceRequest): SendableRequest {
-  return sendableRequest(request, { form, state, model: loop.modelIdOf(request.llmConfig) });
+/** The number of tokens to which the results are shortened, when the model has refused longer ones in this or the last step. */
+export function shortenedTo(
+  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  llmConfig: LlmConfig | undefined,
+): number | undefined {
+  const { currentStep, lastStep } = state;
+  const step = currentStep?.request?.shortenedTo === undefined ? lastStep : currentStep;
+  if (step?.request?.shortenedTo === undefined) return undefined;
+  const known = state.requestOf(step);
+  return loop.modelIdOf(known.llmConfig) === loop.modelIdOf(llmConfig) ? known.shortenedTo : undefined;
+}
+
+function sentIn(form: RequestForm, run: CallingRun, request: InferenceRequest): SendableRequest {
+  const { loop, state } = run;
+  const maxTokens = shortenedTo(run, request.llmConfig);
+  const { messages } = request;
+  const sent = maxTokens === undefined ? messages : withShortResults(messages, maxTokens);
+  const shorter = sent === messages ? request : { ...request, messages: sent };
+  return sendableRequest(shorter, { form, state, model: loop.modelIdOf(request.llmConfig) });
 }
 
 function sendTo(
@@ -155,14 +173,19 @@ export function compiledFor(loop: LoopParts, state: AgentState, stepId: string):
   const form =
     request.form === 'strictest' ? STRICTEST_FORM : (loop.driver.formOf?.(llmConfig) ?? USUAL_FORM);
   const { systemPrompt, responseFormat } = state;
+  const messages =
+    request.shortenedTo === undefined ? step.input : withShortResults(step.input, request.shortenedTo);
   const given = {
-    messages: step.input,
+    messages,
     systemPrompt,
     tools: loop.toolList,
     toolChoice,
     responseFormat,
     llmConfig,
   };
-  const messages = sentMessages(given, { form, state, model: loop.modelIdOf(llmConfig) });
-  return Object.freeze({ request, systemPrompt, messages });
+  const said = new Map(messages.map((message, at) => [message, step.input.at(at)]));
+  const sent = sentMessages(given, { form, state, model: loop.modelIdOf(llmConfig) }).map((pair) =>
+    pair.said === undefined ? pair : { ...pair, said: said.get(pair.said) ?? pair.said },
+  );
+  return Object.freeze({ request, systemPrompt, messages: sent });
 }

@@ -20,6 +20,7 @@ import { userMessage } from '../../state/messages/messages.ts';
 import type { EventBody } from '../steps/events.ts';
 import { nextAction } from '../steps/stepper.ts';
 import { callModel, effectiveRequest, type CallingRun } from './call-model.ts';
+import { canBeShorter, shortenRequest, withAdvice } from './shorter-request.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { RunParts } from './loop-parts.ts';
 import type { HookedRun, RunHooks } from './run-hooks.ts';
@@ -43,6 +44,10 @@ export async function infer(run: InferenceRun): Promise<void> {
   const { loop } = run;
   if (!run.isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
+  if (!isFirstCall) {
+    await shortenRequest(run, requestOf(run, fallback));
+    if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
+  }
   let request = finalRequest(run, requestOf(run, fallback));
   if (loop.hooks.has('beforeInference')) {
     request = await requestAfterHooks(run, request);
@@ -121,9 +126,10 @@ function keepRequest(run: InferenceRun, given: InferenceRequest): void {
   const { state } = run;
   const { execution, currentStep } = state;
   const request = effectiveRequest(run, given);
-  const { model, llmConfig, toolChoice, form } = request;
+  const { model, llmConfig, toolChoice, form, shortenedTo } = request;
   const isSaid = model === llmConfig?.model && toolChoice === 'auto' && llmConfig === state.llmConfig;
-  const isKnown = isSaid && form === undefined && currentStep?.request === undefined;
+  const isSent = form === undefined && shortenedTo === undefined;
+  const isKnown = isSaid && isSent && currentStep?.request === undefined;
   if (isKnown && execution?.llmConfig === undefined) return;
   run.advance({ type: 'requestChanged', request, at: run.now() });
 }
@@ -187,7 +193,7 @@ function abortedResponse(
   if (recordFailure(run, error, { usage, modelId: partial?.modelId }, request)) return undefined;
   if (partial || usage !== Usage.none)
     recordResponse(run, InferenceResponse.of({ content: [], ...partial, usage, finishReason: 'error' }));
-  throw error;
+  throw withAdvice(error);
 }
 
 /** A request, and the fallback whose settings it had before the hooks. */
@@ -217,18 +223,19 @@ function recordFailure(
   run: InferenceRun,
   thrown: unknown,
   billed: Pick<InferenceResponse, 'usage' | 'modelId'>,
-  { llmConfig, fallback: used }: CalledRequest,
+  request: CalledRequest,
 ): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
-  const modelId = loop.modelIdOf(llmConfig);
+  const modelId = loop.modelIdOf(request.llmConfig);
   const usage = loop.cost ? pricedUsage(billed, loop.cost.prices, modelId) : billed.usage;
   const call = { step, thrown, usage, at, modelId };
   const mayFallBack = mayRepeatAt(at, call, loop.retry) && !isRepeatedAtOnce(call, loop.retry);
-  const fallback = mayFallBack ? loop.fallback?.after(thrown, used, state, at) : undefined;
-  const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
+  const fallback = mayFallBack ? loop.fallback?.after(thrown, request.fallback, state, at) : undefined;
+  const isRepeated = fallback !== undefined || canBeShorter(run, thrown, request);
+  const failure = isRepeated ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
   return failure !== undefined;
 }

@@ -12,6 +12,7 @@ import type { RetryPolicy } from '../inference/retry-policy.ts';
 import { guardsFor, parentBudget, type CostLimitOptions } from '../stopping/guards.ts';
 import type { ModelIdOf } from '../stopping/model-prices.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
+import type { Reduction } from '../inference/context-limit.ts';
 import type { ResultLimits } from '../tools/result-size.ts';
 import { requireRunContext } from '../tools/run-context.ts';
 import type { Tool } from '../tools/tool-types.ts';
@@ -29,6 +30,7 @@ export interface LoopParts {
   readonly maxResultLength: number;
   readonly resultLimits: ResultLimits;
   readonly finalStep: 'answer' | undefined;
+  readonly whenTooLong: readonly Reduction[];
   readonly budget: ExecutionBudget;
   /** Returns the id of the model that a call with these settings goes to. */
   readonly modelIdOf: ModelIdOf;

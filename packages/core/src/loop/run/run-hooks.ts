@@ -12,7 +12,7 @@ import type { LoopParts, RunParts } from './loop-parts.ts';
 
 /** The part of a run that its hooks use. */
 export interface HookedRun {
-  readonly loop: Pick<LoopParts, 'hooks' | 'clock'>;
+  readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList'>;
   readonly given: Pick<RunParts, 'runContext'>;
   readonly state: AgentState;
   readonly signals: RunSignals;
@@ -28,6 +28,9 @@ export interface HookedRun {
   /** True when work that costs time or money may start. */
   mayBegin(): boolean;
 }
+
+/** The points whose hooks may call models before the call of the loop. */
+const MAY_USE_TOKENS: ReadonlySet<HookPoint> = new Set(['beforeStep', 'beforeInference', 'onContextTooLong']);
 
 type ChangePoint = 'beforeInference' | 'afterInference' | 'beforeToolUse' | 'afterToolUse';
 
@@ -66,6 +69,16 @@ export class RunHooks {
       } catch (error) {
         await this.recordThrown(error);
       }
+    }
+  }
+
+  /** Calls the hooks that can shorten what the compiler selects to a number of tokens. */
+  async callTooLong(maxTokens: number): Promise<void> {
+    const { run } = this;
+    for (const hook of run.loop.hooks.at('onContextTooLong')) {
+      if (run.signals.isAbandoned()) return;
+      const context = { ...this.context, maxTokens };
+      await this.accept('onContextTooLong', await this.call(hook, 'onContextTooLong', run.state, context));
     }
   }
 
@@ -128,7 +141,7 @@ export class RunHooks {
     base?: AgentState,
   ): Promise<unknown> | undefined {
     if (state === undefined) return undefined;
-    if (point === 'beforeStep' || point === 'beforeInference') return this.changeBeforeCall(state);
+    if (MAY_USE_TOKENS.has(point)) return this.changeBeforeCall(state);
     this.run.changeByHook(state, base);
     return undefined;
   }
@@ -167,6 +180,7 @@ export class RunHooks {
       signal: signals.current,
       clock: loop.clock,
       runContext: given.runContext,
+      tools: loop.toolList,
       checkLimits: (changed) => this.checkLimits(state, changed),
     };
   }

@@ -301,7 +301,7 @@ function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | un
 
 function withEffectiveRequest(
   state: AgentState,
-  { model, llmConfig, toolChoice, form }: EffectiveRequest,
+  { model, llmConfig, toolChoice, form, shortenedTo }: EffectiveRequest,
   at: Instant,
 ): AgentState {
   const { currentStep: step, execution } = state;
@@ -314,6 +314,7 @@ function withEffectiveRequest(
     ...(model !== undefined && model !== settings.model && { model }),
     toolChoice,
     ...(form !== undefined && { form }),
+    ...(shortenedTo !== undefined && { shortenedTo }),
   };
   return state.withNewStep(step.withRequest(request), at);
 }

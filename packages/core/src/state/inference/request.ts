@@ -1,4 +1,12 @@
-import { orderedReader, readOneOf, readShape, readString, shapeOf, type Read } from '../../document.ts';
+import {
+  orderedReader,
+  readCount,
+  readOneOf,
+  readShape,
+  readString,
+  shapeOf,
+  type Read,
+} from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { readLlmConfig, type LlmConfig } from './llm-config.ts';
 
@@ -17,6 +25,11 @@ export interface EffectiveRequest {
    * other.
    */
   readonly form?: 'strictest' | undefined;
+  /**
+   * The number of tokens to which the oldest results of the messages were shortened, after the provider refused them as too
+   * long.
+   */
+  readonly shortenedTo?: number | undefined;
 }
 
 /** The stored part of a step's request: only what differs from the state. */
@@ -29,6 +42,8 @@ export interface StepRequest {
   readonly toolChoice?: ToolChoice;
   /** Absent: the form of the driver. */
   readonly form?: 'strictest';
+  /** Absent: the results are not shortened. */
+  readonly shortenedTo?: number;
 }
 
 /** True when a request with this tool choice allows a call. A model may ignore the choice, and its call then does not run. */
@@ -71,6 +86,7 @@ function requestReader(readChoice: Read<ToolChoice>): Read<StepRequest | undefin
     'model?': readString,
     'toolChoice?': readChoice,
     'form?': readOneOf(['strictest']),
+    'shortenedTo?': readCount,
   });
   return (reader, value) => {
     const { toolChoice, ...settings } = readRequest(reader, value);

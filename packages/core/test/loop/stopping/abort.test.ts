@@ -9,7 +9,7 @@ import {
   type HookContext,
   type RunOptions,
 } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core/driver';
+import { DriverError, InferenceResponse } from '@holdfast/core/driver';
 import type { HookPoint } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock, type ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -261,6 +261,10 @@ describe('a lost run changes nothing afterwards', () => {
     beforeToolUse: (state) => ({ state, block: 'Late.' }),
     afterToolUse: (state) => ({ state }),
   };
+  const scripts: { readonly [P in HookPoint]?: readonly Error[] } = {
+    onError: [new Error('down')],
+    onContextTooLong: [new DriverError('contextTooLong', 'Too long.')],
+  };
   test.each(POINTS.flatMap((point) => [[point, 'at once'] as const, [point, 'later'] as const]))(
     'the result of a %s hook, %s, is ignored',
     async (point, when) => {
@@ -275,7 +279,7 @@ describe('a lost run changes nothing afterwards', () => {
           return when === 'later' ? Promise.resolve(result) : result;
         };
         return {
-          script: point === 'onError' ? [new Error('down')] : [call('a'), 'Done.'],
+          script: scripts[point] ?? [call('a'), 'Done.'],
           tools,
           budget: { maxSteps: point === 'onStop' ? 1 : 5 },
           hooks: [{ [point]: late }, { [point]: () => void (when === 'later' && others.push(point)) }],

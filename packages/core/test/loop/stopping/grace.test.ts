@@ -11,7 +11,7 @@ import {
   type Hook,
   type RunOptions,
 } from '@holdfast/core';
-import { InferenceResponse, type StandardSchema } from '@holdfast/core/driver';
+import { DriverError, InferenceResponse, type StandardSchema } from '@holdfast/core/driver';
 import type { AbortKind, HookPoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
@@ -67,6 +67,9 @@ const hook =
   (begun) => ({
     hooks: [{ [point]: () => (begun(), never) }],
     ...(point === 'onError' && { script: [new Error('down')] }),
+    ...(point === 'onContextTooLong' && {
+      script: [new DriverError('contextTooLong', 'Too long.'), 'Done.'],
+    }),
     ...(point === 'onStop' && { budget: { maxSteps: 1 } }),
   });
 

@@ -9,6 +9,7 @@ import {
   type Hook,
   type RunOptions,
 } from '@holdfast/core';
+import { DriverError } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { call, deferred, does, POINTS, readBack, told } from '../../support/builders.ts';
@@ -85,7 +86,8 @@ describe('a run with a run context', () => {
       needsApproval: (_, { runContext }) => runContext !== ada,
       execute: () => 'done',
     });
-    const driver = scriptedDriver(call('guarded'), new Error('The model is down.'));
+    const tooLong = new DriverError('contextTooLong', 'Too long.');
+    const driver = scriptedDriver(call('guarded'), tooLong);
     const loop = createAgentLoop({ driver, tools: [guarded], hooks: [all] });
     const state = await loop.run(told(), { runContext: ada });
     expect(valuesOf(state)).toEqual(['done']);

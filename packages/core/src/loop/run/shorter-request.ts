@@ -1,0 +1,127 @@
+import type { LlmConfig } from '../../state/inference/llm-config.ts';
+import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
+import {
+  DriverError,
+  driverFailureOf,
+  partialResponseOf,
+  type DriverErrorOptions,
+} from '../inference/driver-error.ts';
+import type { InferenceRequest } from '../inference/driver.ts';
+import { limitIn, type Reduction } from '../inference/context-limit.ts';
+import { failuresInSeries } from '../inference/retry-policy.ts';
+import { tokensOf, tokensOfRequest, tokensOfStart } from '../inference/token-estimate.ts';
+import { withShortResults } from '../sending/short-results.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
+import { nextAction } from '../steps/stepper.ts';
+import { effectiveRequest, shortenedTo, type CallingRun } from './call-model.ts';
+import type { RunHooks } from './run-hooks.ts';
+
+/** The part of a run that makes its requests shorter. */
+export interface ReducingRun extends CallingRun {
+  readonly hooks: RunHooks;
+  /** True when work that costs time or money may start. */
+  mayBegin(): boolean;
+}
+
+/** True when a way is left to repeat the refused call with a shorter request. */
+export function canBeShorter(run: ReducingRun, error: unknown, request: InferenceRequest): boolean {
+  if (driverFailureOf(error).kind !== 'contextTooLong' || run.loop.retry.maxElapsedSeconds === 0)
+    return false;
+  const target = targetOf(run, toErrorRecord(error).message, request);
+  return reductionsAfter(run, refusals(run, request.llmConfig).length).some((reduction) =>
+    reduction === 'summarize' ? run.loop.hooks.has('onContextTooLong') : isShorter(run, request, target),
+  );
+}
+
+/**
+ * Makes the request of the open step shorter, when the provider has just refused it as too long: in the first way of the loop
+ * that was not tried and that helps. Each way is tried once in a step.
+ * @throws DriverError `contextTooLong` when no way helps.
+ */
+export async function shortenRequest(run: ReducingRun, request: InferenceRequest): Promise<void> {
+  const refused = refusals(run, request.llmConfig);
+  const last = refused.at(-1);
+  if (last === undefined || last !== run.state.currentStep?.inferenceFailures.at(-1)) return;
+  const target = targetOf(run, last.error.message, request);
+  for (const reduction of reductionsAfter(run, refused.length - 1)) {
+    const isDone =
+      reduction === 'summarize' ? await summarized(run, target) : shortenedResults(run, request, target);
+    if (isDone || !run.mayBegin() || nextAction(run.state).type !== 'infer') return;
+  }
+  throw refusal(last.error.message, { data: last.error.data });
+}
+
+function reductionsAfter({ loop }: ReducingRun, count: number): readonly Reduction[] {
+  return loop.whenTooLong.slice(count);
+}
+
+/** The calls of this model in the open step, since `retry()`, that the provider refused as too long. */
+function refusals(
+  { loop, state }: ReducingRun,
+  llmConfig: LlmConfig | undefined,
+): readonly InferenceFailure[] {
+  const modelId = loop.modelIdOf(llmConfig);
+  return failuresInSeries(state.currentStep?.inferenceFailures ?? []).filter(
+    (failure) => failure.error.code === 'DRIVER_CONTEXT_TOO_LONG' && failure.modelId === modelId,
+  );
+}
+
+/** Lets hooks shorten what the compiler selects. Returns true when the messages have become fewer tokens. */
+async function summarized(run: ReducingRun, maxTokens: number): Promise<boolean> {
+  const { hooks, compile } = run.loop;
+  if (!hooks.has('onContextTooLong')) return false;
+  await run.hooks.callTooLong(maxTokens);
+  const { currentStep: step } = run.state;
+  if (step === undefined) return false;
+  const input = compile(run.state);
+  if (tokensOf(input) >= tokensOf(step.input)) return false;
+  run.advance({ type: 'inputChanged', input, at: run.now() });
+  return true;
+}
+
+/** Records that the results of the request are shortened, if this makes it shorter. */
+function shortenedResults(run: ReducingRun, request: InferenceRequest, target: number): boolean {
+  if (!isShorter(run, request, target)) return false;
+  const shorter = { ...effectiveRequest(run, request), shortenedTo: roomFor(request, target) };
+  run.advance({ type: 'requestChanged', request: shorter, at: run.now() });
+  return true;
+}
+
+function isShorter(run: ReducingRun, request: InferenceRequest, target: number): boolean {
+  const room = roomFor(request, target);
+  return room > 0 && tokensOf(withShortResults(request.messages, room)) < tokensOf(sentOf(run, request));
+}
+
+/** The tokens that the messages may have. */
+function roomFor(request: InferenceRequest, target: number): number {
+  return Math.max(0, Math.floor(target - tokensOfStart(request)));
+}
+
+/** The messages of the request, with the results that are shortened already. */
+function sentOf(run: ReducingRun, { messages, llmConfig }: InferenceRequest): InferenceRequest['messages'] {
+  const room = shortenedTo(run, llmConfig);
+  return room === undefined ? messages : withShortResults(messages, room);
+}
+
+/** The part of a limit that a shorter request may use: the answer needs room, and tokens are estimated. */
+const SHARE = 0.75;
+
+/** The estimated tokens that the next request may have, from the limit that the provider named, if it named one. */
+function targetOf(run: ReducingRun, message: string, request: InferenceRequest): number {
+  const estimate = tokensOfRequest({ ...request, messages: sentOf(run, request) });
+  return SHARE * Math.min(limitIn(message) ?? Infinity, estimate);
+}
+
+const ADVICE =
+  'The session can continue after clearHistory(), after editMessage() of an earlier message, as a fork() with atMessage, or with a compiler or summaries that show less.';
+
+/** Returns the error of a refusal with what a person can do; any other error as it is. */
+export function withAdvice(error: unknown): unknown {
+  if (driverFailureOf(error).kind !== 'contextTooLong') return error;
+  const { message, data } = toErrorRecord(error);
+  return refusal(message, { cause: error, data, partialResponse: partialResponseOf(error) });
+}
+
+function refusal(message: string, options: DriverErrorOptions): DriverError {
+  return new DriverError('contextTooLong', `${message} ${ADVICE}`, options);
+}

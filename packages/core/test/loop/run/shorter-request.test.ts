@@ -1,0 +1,175 @@
+import {
+  AgentState,
+  createAgentLoop,
+  summarize,
+  textOf,
+  tool,
+  type AgentEvent,
+  type AgentLoopOptions,
+  type Hook,
+} from '@holdfast/core';
+import { DriverError } from '@holdfast/core/driver';
+import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+
+const page = 'word '.repeat(800);
+const look = tool({
+  name: 'look',
+  description: 'Looks.',
+  inputSchema: { type: 'object' },
+  execute: () => page,
+});
+const call: ScriptedAnswer = { calls: { look: {} } };
+const tooLong = new DriverError('contextTooLong', 'The maximum context length is 2000 tokens.');
+const question = AgentState.empty().withUserMessage('What is there?');
+
+async function run(
+  script: readonly ScriptedAnswer[],
+  options: Partial<AgentLoopOptions> = {},
+  state = question,
+) {
+  const driver = scriptedDriver(...script);
+  const loop = createAgentLoop({ driver, tools: [look], ...options });
+  const end = await loop.run(state);
+  driver.assertComplete();
+  return { driver, loop, state: end };
+}
+
+/** What the model received as results: `whole` or `short`. */
+function resultsIn({ requests }: ReturnType<typeof scriptedDriver>, at: number): readonly string[] {
+  const messages = requests[at]?.messages.toArray() ?? [];
+  return messages.flatMap(({ role, content }) =>
+    role === 'tool'
+      ? content.map((part) => (JSON.stringify(part).includes('[Shortened') ? 'short' : 'whole'))
+      : [],
+  );
+}
+
+function summarized(written: readonly ScriptedAnswer[], maxTokens = 100_000) {
+  const writer = scriptedDriver(...written);
+  const { hook, compiler } = summarize({ driver: writer, maxTokens });
+  return { writer, options: { hooks: [hook], compiler } };
+}
+
+describe('a request that is too long', () => {
+  test('is repeated once with shorter results, and the failed call counts in the step', async () => {
+    const events: AgentEvent[] = [];
+    const listeners = [(event: AgentEvent) => void events.push(event)];
+    const { driver, state, loop } = await run([call, call, tooLong, call, 'A cat.'], { listeners });
+    expect(state).toMatchObject({ status: 'completed', finalResponse: 'A cat.', stepCount: 4 });
+    expect([2, 3, 4].map((at) => resultsIn(driver, at))).toEqual([
+      ['whole', 'whole'],
+      ['short', 'whole'],
+      ['short', 'short', 'whole'],
+    ]);
+    expect(state.steps.map(({ inferenceFailures }) => inferenceFailures.length)).toEqual([0, 0, 1, 0]);
+    expect(events.filter(({ type }) => type === 'inference-failed')).toHaveLength(1);
+    expect(JSON.stringify(state.messages)).not.toContain('[Shortened');
+    const room = state.requestOf(state.steps[2] as never).shortenedTo as number;
+    expect(room).toBeLessThanOrEqual(1_500);
+    const { messages } = loop.compiledFor?.(state, state.steps[3]?.id as string) ?? { messages: [] };
+    expect(messages.map(({ said, sent }) => said === sent)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(
+      messages.every(({ said }) => said && state.messages.toArray().some(({ id }) => id === said.id)),
+    ).toBe(true);
+    expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state)) as never).toJSON()).toEqual(state.toJSON());
+  });
+
+  test('is repeated with a summary first, then with shorter results, and then fails with advice', async () => {
+    const { options, writer } = summarized(['Looked.']);
+    const small = { ...look, execute: () => page.slice(0, 1_000) };
+    const script = [call, call, call, call, call, call, tooLong, tooLong, tooLong];
+    const { driver, state } = await run(script, { ...options, tools: [small] });
+    expect(driver.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 5, 7, 9, 11, 13, 5, 5]);
+    expect(textOf(driver.requests[7]?.messages.at(0) ?? [])).toContain('Looked.');
+    expect([7, 8].map((at) => resultsIn(driver, at))).toEqual([
+      ['whole', 'whole'],
+      ['short', 'whole'],
+    ]);
+    expect(writer.requests).toHaveLength(1);
+    expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
+    expect(state.steps.at(-1)?.inferenceFailures).toHaveLength(2);
+  });
+
+  test('takes the ways in the order that the agent declares', async () => {
+    const { options, writer } = summarized(['Asked.', 'Looked.']);
+    const whenTooLong = ['shortenResults', 'summarize'] as const;
+    const { driver, state } = await run([call, call, tooLong, tooLong, 'A cat.'], {
+      ...options,
+      whenTooLong,
+    });
+    expect(state.status).toBe('completed');
+    expect(resultsIn(driver, 3)).toEqual(['short', 'whole']);
+    expect(textOf(driver.requests[4]?.messages.at(0) ?? [])).toContain('Looked.');
+    expect(writer.requests).toHaveLength(2); // the question and the call are two parts
+  });
+
+  test('takes the next way at once when a way does not help', async () => {
+    const { options } = summarized([new Error('down')]);
+    const { driver, state } = await run([call, call, tooLong, 'A cat.'], options);
+    expect(state.status).toBe('completed');
+    expect(resultsIn(driver, 3)).toEqual(['short', 'whole']);
+  });
+
+  test.each<readonly [string, Partial<AgentLoopOptions>]>([
+    ['when the agent declares no way', { whenTooLong: [] }],
+    ['when no model is called twice', { inferenceRetry: { maxElapsedSeconds: 0 } }],
+  ])('is not repeated %s', async (_, options) => {
+    const { state } = await run([call, call, tooLong], options);
+    expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
+    expect(state.errors[0]?.message).toMatch(
+      /^The maximum context length is 2000 tokens\. .*clearHistory\(\).*editMessage/,
+    );
+  });
+
+  test('is not repeated when nothing can be shortened: the newest results stay', async () => {
+    const { state } = await run([call, tooLong]);
+    expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
+    expect(state.steps[1]?.inferenceFailures).toEqual([]);
+  });
+
+  test('goes to the fallback for it first', async () => {
+    const fallback = { models: ['large'], on: ['contextTooLong'] } as const;
+    const { driver, state } = await run([call, call, tooLong, 'A cat.'], { fallback });
+    expect(state.status).toBe('completed');
+    expect(driver.requests[3]?.llmConfig?.model).toBe('large');
+    expect(resultsIn(driver, 3)).toEqual(['whole', 'whole']);
+  });
+
+  test('reaches hooks with the tokens that the next request may have', async () => {
+    const seen: number[] = [];
+    const hook: Hook = {
+      onContextTooLong(state, { maxTokens, clock }) {
+        seen.push(maxTokens);
+        return state.withMessageStore(
+          state.store.withSection('messages', state.messages.slice(-1)),
+          clock.now(),
+        );
+      },
+    };
+    const { driver, state } = await run(
+      [tooLong, 'A cat.'],
+      { hooks: [hook] },
+      question.withUserMessage(page),
+    );
+    expect(state.status).toBe('completed');
+    expect(driver.requests[1]?.messages.length).toBe(1);
+    expect(seen[0]).toBeLessThan(1_500);
+  });
+
+  test.each([[['summarise']], [['summarize', 'summarize']], ['summarize']])(
+    'refuses the ways %j',
+    (whenTooLong) => {
+      const options = { driver: scriptedDriver(), whenTooLong } as never;
+      expect(() => createAgentLoop(options)).toThrow(/whenTooLong/);
+    },
+  );
+});

@@ -1,0 +1,112 @@
+import { assistantMessage, userMessage, type Message } from '@holdfast/core';
+import { List, type ToolOutput, type ToolResultPart } from '@holdfast/core/driver';
+import { describe, expect, test } from 'vitest';
+import { tokensOf } from '../../../src/loop/inference/token-estimate.ts';
+import { withShortResults } from '../../../src/loop/sending/short-results.ts';
+
+const text = (length: number): ToolOutput => ({ type: 'text', value: 'word '.repeat(length / 5) });
+
+/** A call with its result. */
+function exchange(id: string, output: ToolOutput): readonly Message[] {
+  const call = { type: 'tool-call', toolCallId: id, toolName: 'look', input: {} } as const;
+  const result = { type: 'tool-result', toolCallId: id, toolName: 'look', output } as const;
+  const content = Object.freeze([Object.freeze(result)]);
+  const results = Object.freeze({ ...assistantMessage('-'), role: 'tool', content }) as Message;
+  return [assistantMessage([call]), results];
+}
+
+function chat(...lengths: readonly number[]): List<Message> {
+  const exchanges = lengths.flatMap((length, at) => exchange(`${at}`, text(length)));
+  return List.from([userMessage('Go.'), ...exchanges]);
+}
+
+function resultsIn(messages: Iterable<Message>): readonly ToolResultPart[] {
+  return [...messages].flatMap((message) => (message.role === 'tool' ? message.content : []));
+}
+
+/** What is sent of each result: its length, or `short`. */
+function sentIn(messages: Iterable<Message>): readonly (number | 'short')[] {
+  return resultsIn(messages).map(({ output }) => {
+    const value = output.type === 'text' ? output.value : '';
+    return value.includes('[Shortened: the first 200 of ') ? 'short' : value.length;
+  });
+}
+
+const short = (count: number): readonly 'short'[] => Array.from({ length: count }, () => 'short');
+
+describe('results of a conversation that is too long', () => {
+  test('stay the same list while it is short enough', () => {
+    const messages = chat(4_000, 4_000);
+    expect(withShortResults(messages, 10_000)).toBe(messages);
+  });
+
+  test('are shortened, the largest first, of equal ones the oldest, and never the newest', () => {
+    const mixed = chat(2_000, 8_000, 2_000, 2_000, 100);
+    expect(sentIn(withShortResults(mixed, tokensOf(mixed) - 1))).toEqual([2_000, 'short', 2_000, 2_000, 100]);
+    const equal = chat(2_000, 2_000, 2_000, 2_000, 100);
+    expect(sentIn(withShortResults(equal, tokensOf(equal) - 1))).toEqual([...short(3), 2_000, 100]);
+    expect(sentIn(withShortResults(chat(2_000, 2_000, 8_000), 10))).toEqual([...short(2), 8_000]);
+  });
+
+  test('keep their beginning, their kind and their files by name', () => {
+    const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } } as const;
+    const outputs: readonly ToolOutput[] = [
+      { type: 'json', value: { rows: Array.from({ length: 500 }, (_, row) => row) } },
+      { type: 'error-text', value: 'broken '.repeat(200) },
+      { type: 'content', value: [{ type: 'text', text: 'A cat.' }, file] },
+      { type: 'content', value: [{ type: 'text', text: 'A dog.' }] },
+    ];
+    const messages = List.from(outputs.flatMap((output, at) => exchange(`${at}`, output)));
+    const sent = withShortResults(messages.append(userMessage('And?')), 10);
+    expect(resultsIn(sent).map(({ output }) => output)).toMatchObject([
+      {
+        type: 'text',
+        value: expect.stringMatching(/^\{"rows":\[0,1,.*\n\[Shortened: the first 200 of \d+ characters/),
+      },
+      { type: 'error-text', value: expect.stringMatching(/^broken .*\n\[Shortened/) },
+      { type: 'text', value: 'A cat.\n[file]' },
+      { type: 'content' },
+    ]);
+  });
+
+  test('are the same in any process and at any step, and rarely other than in the step before', () => {
+    const messages = chat(...Array.from({ length: 60 }, (_, at) => 1_000 + ((at * 37) % 900)));
+    const maxTokens = Math.floor(tokensOf(messages) / 3);
+    const lists = messages.toArray().map((_, at) => List.from(messages.slice(0, at + 1)));
+    let grown = List.empty<Message>();
+    const sent = messages
+      .toArray()
+      .map((message) => withShortResults((grown = grown.append(message)), maxTokens));
+    expect(sent.map((list) => list.toArray())).toEqual(
+      lists.map((list) => withShortResults(list, maxTokens).toArray()),
+    );
+    for (const list of sent) expect(tokensOf(list)).toBeLessThan(maxTokens + 700); // the newest result is whole
+    const changes = sent.filter((list, at) => list.commonLength(sent[at - 1] ?? list) < at).length;
+    expect(changes).toBeGreaterThan(0);
+    expect(changes).toBeLessThan(12);
+  });
+
+  test('cost a step what it adds, however long the conversation is', () => {
+    let read = 0;
+    const counted = (message: Message): Message =>
+      ({
+        ...message,
+        get content() {
+          read++;
+          return message.content;
+        },
+      }) as Message;
+    let messages: List<Message> = List.from(
+      chat(...Array.from({ length: 1_000 }, () => 900))
+        .toArray()
+        .map(counted),
+    );
+    withShortResults(messages, 50_000);
+    read = 0;
+    for (let at = 0; at < 10; at++) {
+      messages = messages.concat(exchange(`x${at}`, text(10)).map(counted));
+      withShortResults(messages, 50_000);
+    }
+    expect(read).toBeLessThan(200);
+  });
+});
