@@ -44,7 +44,7 @@ export async function infer(run: InferenceRun): Promise<void> {
   const { loop } = run;
   if (!run.isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
-  if (!isFirstCall) {
+  if (!run.isFirstCall) {
     await shortenRequest(run, requestOf(run, fallback));
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
