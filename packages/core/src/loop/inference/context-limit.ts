@@ -16,19 +16,24 @@ export const WHEN_TOO_LONG: ArgumentCheck = {
 
 /** The longest part of a message that is searched. */
 const SEARCHED = 2_000;
-/** How providers name the limit: "150000 tokens > 128000", "32768 maximum", "maximum context length is 128000". */
+/** A smaller number in a message is no limit, but a code or a status. */
+const LEAST = 2_048;
+/**
+ * How providers name the limit: "150000 tokens > 128000", "32768 maximum", "[1, 6000]", "maximum context length is 128000".
+ */
 const LIMITS: readonly RegExp[] = [
-  />\s?(\d{3,9})(?!\d)/,
-  /(?<!\d)(\d{3,9}) (?:tokens? )?maximum/,
-  /(?:maximum|available|limit|must be <=)[^\d.]{1,50}(\d{3,9})(?!\d)/i,
+  />\s?(\d{4,9})(?!\d)/,
+  /(?<!\d)(\d{4,9}) (?:tokens? )?maximum/,
+  /\[\d, (\d{4,9})\]/,
+  /(?:maximum|available|limit|less than|<=|exceed|context (?:length|window))[^\d.]{1,50}(\d{4,9})(?!\d)/i,
 ];
 
 /** The number of tokens that an error message names as the limit. */
 export function limitIn(message: string): number | undefined {
   const text = message.slice(0, SEARCHED).replaceAll(/(?<=\d)[,_](?=\d{3})/g, '');
   for (const pattern of LIMITS) {
-    const found = pattern.exec(text)?.[1];
-    if (found !== undefined) return Number(found);
+    const found = Number(pattern.exec(text)?.[1]);
+    if (found >= LEAST) return found;
   }
   return undefined;
 }

@@ -24,6 +24,19 @@ describe('the limit that an error names', () => {
     ['Your input exceeds the context window of this model: the limit is 1,047,576 tokens.', 1_047_576],
     ['The model "gpt-5-mini" of openai failed (HTTP 400): Input is too long for requested model.', undefined],
     ['The maximum is unknown. Status 400.', undefined],
+    ['Requested tokens (9285) exceed context window of 8192', 8_192],
+    ['`inputs` must have less than 4096 tokens. Given: 5168', 4_096],
+    ['<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 983616]', 983_616],
+    ['Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)', 262_144],
+    ['prompt token count of 70123 exceeds the limit of 64000', 64_000],
+    ['too many tokens: total number cannot exceed 4081', 4_081],
+    [
+      'Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough.',
+      32_768,
+    ],
+    ['Input length 15810 exceeds context length 15000', 15_000],
+    ['invalid params, context window exceeds limit (2013)', undefined],
+    ['Prompt exceeds maximum context length', undefined],
     ['', undefined],
   ])('%s', (message, limit) => expect(limitIn(message)).toBe(limit));
 

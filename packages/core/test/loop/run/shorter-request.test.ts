@@ -20,7 +20,7 @@ const look = tool({
   execute: () => page,
 });
 const call: ScriptedAnswer = { calls: { look: {} } };
-const tooLong = new DriverError('contextTooLong', 'The maximum context length is 2000 tokens.');
+const tooLong = new DriverError('contextTooLong', 'The maximum context length is 2048 tokens.');
 const question = AgentState.empty().withUserMessage('What is there?');
 
 async function run(
@@ -66,7 +66,7 @@ describe('a request that is too long', () => {
     expect(events.filter(({ type }) => type === 'inference-failed')).toHaveLength(1);
     expect(JSON.stringify(state.messages)).not.toContain('[Shortened');
     const room = state.requestOf(state.steps[2] as never).shortenedTo as number;
-    expect(room).toBeLessThanOrEqual(1_500);
+    expect(room).toBeLessThanOrEqual(1_536);
     const { messages } = loop.compiledFor?.(state, state.steps[3]?.id as string) ?? { messages: [] };
     expect(messages.map(({ said, sent }) => said === sent)).toEqual([
       true,
@@ -126,7 +126,7 @@ describe('a request that is too long', () => {
     const { state } = await run([call, call, tooLong], options);
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
     expect(state.errors[0]?.message).toMatch(
-      /^The maximum context length is 2000 tokens\. .*clearHistory\(\).*editMessage/,
+      /^The maximum context length is 2048 tokens\. .*clearHistory\(\).*editMessage/,
     );
   });
 
@@ -162,7 +162,7 @@ describe('a request that is too long', () => {
     );
     expect(state.status).toBe('completed');
     expect(driver.requests[1]?.messages.length).toBe(1);
-    expect(seen[0]).toBeLessThan(1_500);
+    expect(seen[0]).toBeLessThan(1_536);
   });
 
   test.each([[['summarise']], [['summarize', 'summarize']], ['summarize']])(
