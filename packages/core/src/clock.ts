@@ -14,8 +14,8 @@ export interface Clock {
   /** Returns a new UUID. */
   newId(): string;
   /**
-   * Calls `callback` once after a delay, and returns a function that cancels the call. Default: a timer of the
-   * platform.
+   * Calls `callback` once after a delay of whole milliseconds, and returns a function that cancels the call. Default: a
+   * timer of the platform.
    */
   after?(milliseconds: number, callback: () => void): () => void;
 }
@@ -25,7 +25,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Calls `callback` after a delay of any length, and returns a function that cancels the call. */
 export function callAfter(clock: Clock, milliseconds: number, callback: () => void): () => void {
-  const delay = Math.max(0, milliseconds) || 0;
+  const delay = Math.ceil(Math.max(0, milliseconds)) || 0;
   if (delay <= MAX_TIMER_MS) return callSoon(clock, delay, callback);
   const due = clock.now() + delay;
   let again: (() => void) | undefined;

@@ -29,3 +29,20 @@ test('jitter differs between ids and between pauses', () => {
   const factors = ids.flatMap((id) => [0, 1, 2].map((pauses) => jitterOf(id, pauses)));
   expect(new Set(factors).size).toBeGreaterThan(50);
 });
+
+/** A UUID of version 7: its first digits are the time. */
+function timedUuid(): string {
+  return `01928f3a-5c7d-7${crypto.randomUUID().slice(15)}`;
+}
+
+test.each([
+  ['version 4', () => crypto.randomUUID()],
+  ['version 7', timedUuid],
+])('the first pauses and the last ones vary: %s', (version, newId) => {
+  const ids = Array.from({ length: 200 }, newId);
+  const groups = version === 'version 4' ? 14 : 3;
+  for (let pauses = 0; pauses < groups; pauses++) {
+    const factors = ids.map((id) => jitterOf(id, pauses));
+    expect(Math.max(...factors) - Math.min(...factors), `pause ${pauses}`).toBeGreaterThan(0.4);
+  }
+});

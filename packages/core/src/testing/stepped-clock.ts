@@ -27,12 +27,12 @@ export function manualClock(start: Instant = 0): ManualClock {
     now: () => now,
     newId: countingIds(start),
     after(milliseconds, callback) {
-      const timer = { at: now + milliseconds, callback };
+      const timer = { at: Math.ceil(now + milliseconds), callback };
       timers.add(timer);
       return () => timers.delete(timer);
     },
     advance(milliseconds) {
-      const end = now + milliseconds;
+      const end = Math.ceil(now + milliseconds);
       for (let timer = earliest(timers, end); timer !== undefined; timer = earliest(timers, end)) {
         timers.delete(timer);
         now = Math.max(now, timer.at);

@@ -1,5 +1,6 @@
 import { backoff, jitterOf } from '../../backoff.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
+import { onLook } from '../../channel/quiet-calls.ts';
 import { SessionPublisher } from '../../channel/session-publisher.ts';
 import { pause, type Clock } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
@@ -129,7 +130,7 @@ export class HeldSession {
     });
     this.publisher =
       channel && new SessionPublisher({ channel, clock, sessionId, incarnation, epoch }, session);
-    this.removeListener = channel?.onNotification(sessionId, () => this.claim.look());
+    this.removeListener = onLook(channel, sessionId, () => this.claim.look());
   }
 
   /**

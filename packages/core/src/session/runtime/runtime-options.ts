@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../clock.ts';
 import type { RunOptions } from '../../loop/run/loop-parts.ts';
 import { announceTo, type AgentEventListener } from '../../loop/steps/events.ts';
 import type { IfContextNeeded } from '../../loop/tools/run-context.ts';
-import type { AdvanceParts } from '../work/advance-session.ts';
+import { noLane, type AdvanceParts } from '../work/advance-session.ts';
 import { Agents, type AgentCatalog, type RunContextFactory } from '../work/agents.ts';
 import type { Schedule } from '../engine/engine.ts';
 import type { AgentSession, AgentSessionInit } from '../session.ts';
@@ -62,8 +62,8 @@ export interface SessionRuntimeOptions<Context = unknown> {
    */
   readonly leaseSeconds?: number;
   /**
-   * Returns the lane, the priority and the group of a session, by which engines order and limit the work. Default: no lane,
-   * the priority 0, and the owner of the session as the group.
+   * Returns the lane, the priority and the group of a session, by which engines order and limit the work. Without a lane the
+   * session has none, without a priority 0, and without a group its owner. `group: undefined`: no group.
    */
   readonly schedule?: (session: AgentSession) => Schedule;
   /**
@@ -224,9 +224,6 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
 const DEFAULT_CACHE_BYTES = 64_000_000;
-/** The default of `schedule`: owners take turns. */
-export const groupByOwner = ({ owner }: AgentSession): Schedule =>
-  owner === undefined ? {} : { group: owner };
 
 export interface RuntimeParts extends AdvanceParts {
   readonly cache: CachedSessions;
@@ -269,7 +266,7 @@ export function runtimeParts(options: OptionsFromParts): RuntimeParts {
     onSaveFailure: options.onSaveFailure ?? 'stop',
     leaseSeconds: options.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-    schedule: options.schedule ?? groupByOwner,
+    schedule: options.schedule ?? noLane,
     cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
     slots: new WorkSlots(),
     workerName: options.workerName ?? 'holdfast',

@@ -8,7 +8,6 @@ import { checkedContent, expectedState, reserveOf, type InboxContent } from '../
 import {
   checkCreateOptions,
   checkExecuteOptions,
-  groupByOwner,
   optionsFrom,
   runtimeParts,
   type CreateSessionOptions,
@@ -28,7 +27,7 @@ import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts
 import { announceWorker, type AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
 import { toolFactsOf, type InspectedSession } from './tool-facts.ts';
-import { advanceSession, nextOf } from '../work/advance-session.ts';
+import { advanceSession, nextOf, noLane } from '../work/advance-session.ts';
 import { HeldSession, retryWhileBusy } from '../claim/held-session.ts';
 import { continueExecution, SessionWork, type SessionTask } from '../work/session-work.ts';
 import { checkPageQuery, COUNT } from '../store/backend/store-arguments.ts';
@@ -352,7 +351,7 @@ export class SessionRuntime<Context = unknown> {
    * session, and for a session that fails to load: then the work reports the error.
    */
   private async routeTo(sessionId: string, route: AdvanceOptions['route']): Promise<AdvanceResult['next']> {
-    const hasNoLane = this.parts.schedule === groupByOwner;
+    const hasNoLane = this.parts.schedule === noLane;
     if (route === undefined || (route === 'lane' && hasNoLane)) return undefined;
     const next = await this.get(sessionId)
       .then((session) => nextOf(session, this.parts))

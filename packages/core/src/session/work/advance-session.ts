@@ -55,12 +55,16 @@ function missing(error: unknown, held: HeldSession | undefined, { owner }: Advan
   return held === undefined && owner !== undefined ? { ...MISSING, error } : MISSING;
 }
 
-/** Returns the agent, the lane, the priority and the group of the next work on a session. */
+/** The default of `schedule`: no lane. */
+export const noLane = (): Schedule => ({});
+
+/** Returns the agent, the lane, the priority and the group of the next work. The group is the owner if `schedule` returns none. */
 export function nextOf(
   session: AgentSession,
   { schedule }: ScheduleParts,
 ): NonNullable<AdvanceResult['next']> {
-  return { agentName: session.agentName, ...schedule(session) };
+  const { agentName, owner } = session;
+  return { agentName, ...(owner !== undefined && { group: owner }), ...schedule(session) };
 }
 
 function resultOf({ released, hasMore, wake }: WorkResult, parts: ScheduleParts): AdvanceResult {

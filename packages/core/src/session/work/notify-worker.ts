@@ -1,3 +1,4 @@
+import { notifyQuietly } from '../../channel/quiet-calls.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 
@@ -12,9 +13,5 @@ export async function notifyWorker(
 ): Promise<void> {
   const { executionId } = content.type === 'stop' ? content : {};
   const type = content.type === 'stop' ? 'stop' : 'look';
-  try {
-    await channel.notify(sessionId, { type, ...(executionId !== undefined && { executionId }) });
-  } catch {
-    // The heartbeat reads the inbox.
-  }
+  await notifyQuietly(channel, sessionId, { type, ...(executionId !== undefined && { executionId }) });
 }

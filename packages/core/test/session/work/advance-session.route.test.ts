@@ -26,7 +26,7 @@ const schedule = () => ({ lane: 'openai', priority: 1 });
 describe('an advance with `route`', () => {
   test('of a session with a lane does no work, and returns the lane', async () => {
     const { runtime, sessionId, answer } = await waitingSession({ schedule });
-    const next = { agentName: 'assistant', lane: 'openai', priority: 1 };
+    const next = { agentName: 'assistant', group: 'Ada', lane: 'openai', priority: 1 };
     expect(await runtime.advance(sessionId, { route: 'lane' })).toEqual({
       outcome: { type: 'yield' },
       wake: [],
@@ -56,9 +56,9 @@ describe('an advance with `route`', () => {
   });
 
   test.each([
-    [{ lane: 'openai' }, 'group'],
+    [{ lane: 'openai', group: undefined }, 'group'],
     [{ group: 'Ada' }, 'lane'],
-    [{}, 'lane-and-group'],
+    [{ group: undefined }, 'lane-and-group'],
   ] as const)(
     'of a session with %j works at once when the engine does not know its %s',
     async (known, route) => {
@@ -111,4 +111,22 @@ describe('the default schedule', () => {
     await runtime.execute(other.sessionId, sendMessage('Hello'));
     expect((await runtime.advance(other.sessionId)).next).toEqual({ agentName: 'assistant' });
   });
+});
+
+test.each([
+  [{ lane: 'openai' }, { lane: 'openai', group: 'Ada' }],
+  [{ priority: 2 }, { priority: 2, group: 'Ada' }],
+  [{}, { group: 'Ada' }],
+  [
+    { lane: 'openai', group: 'team' },
+    { lane: 'openai', group: 'team' },
+  ],
+  [
+    { lane: 'openai', group: undefined },
+    { lane: 'openai', group: undefined },
+  ],
+])('the owner is the group of a session whose schedule is %j', async (given, expected) => {
+  const { runtime, sessionId } = await waitingSession({ schedule: () => given });
+  const { next } = await runtime.advance(sessionId);
+  expect(next).toStrictEqual({ agentName: 'assistant', ...expected });
 });

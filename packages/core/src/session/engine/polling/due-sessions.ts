@@ -1,3 +1,4 @@
+import { notifyQuietly, onLook } from '../../../channel/quiet-calls.ts';
 import type { SessionChannel } from '../../../channel/session-channel.ts';
 import { callAfter, newId, type Clock, type Instant } from '../../../clock.ts';
 import { jitterOf } from '../../../backoff.ts';
@@ -68,14 +69,14 @@ export class DueSessions implements WakeUpQueue {
   /** Looks at the store, now and when another process wakes a session, until the worker stops. */
   async open(): Promise<(() => void) | undefined> {
     this.look();
-    return this.parts.channel?.onNotification(TOPIC, () => this.look());
+    return onLook(this.parts.channel, TOPIC, () => this.look());
   }
 
   /** Stores nothing: the state of each session is stored already. Notifies other workers unless this one is idle. */
   async add(wakeUps: readonly WakeUp[]): Promise<void> {
     const isIdle = this.endWait !== undefined;
     const isDue = this.note(wakeUps);
-    if (isDue && !isIdle) await this.parts.channel?.notify(TOPIC, { type: 'look' }).catch(() => undefined);
+    if (isDue && !isIdle) await notifyQuietly(this.parts.channel, TOPIC, { type: 'look' });
   }
 
   async take(): Promise<LockedSession | undefined> {
