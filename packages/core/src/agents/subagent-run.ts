@@ -1,7 +1,8 @@
 import { HoldfastError } from '../errors.ts';
-import { toJsonValue } from '../json.ts';
+import { toJsonValue, type JsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
+import type { AgentStep } from '../state/execution/step.ts';
 import { isTerminal } from '../state/execution/status.ts';
 import { Usage } from '../state/inference/usage.ts';
 import type { Waiting } from '../state/values/waiting.ts';
@@ -148,19 +149,41 @@ export function depthExceeded(name: string, maxDepth: number): HoldfastError {
 /** The characters of a partial response that the calling model reads. */
 const MAX_PARTIAL_LENGTH = 10_000;
 
+/** The kinds of calls of a subagent that the calling model reads. */
+const MAX_NAMES = 20;
+
+/** Describes the work of an interrupted agent by its saved state, in words for the calling model. */
+export function completedWork(name: string, progress: JsonValue): string {
+  const agent = AgentState.fromJSON(progress);
+  const calls = stepsOf(agent).flatMap(({ toolExecutions }) => toolExecutions);
+  const counts = new Map<string, number>();
+  for (const call of calls)
+    if (call.outcome?.type === 'succeeded') counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
+  const names = [...counts].map(([tool, count]) => (count === 1 ? tool : `${tool} (${count} times)`));
+  const completed = names.length === 0 ? 'no calls' : `these calls: ${names.slice(0, MAX_NAMES).join(', ')}`;
+  return `Until then agent "${name}" had completed ${completed}.${lastTextOf(agent)}`;
+}
+
+function lastTextOf(agent: AgentState): string {
+  const partial = stepsOf(agent).findLast(({ text }) => text !== '')?.text;
+  return partial === undefined
+    ? ''
+    : ` Its last text: ${partial.slice(0, MAX_PARTIAL_LENGTH).toWellFormed()}`;
+}
+
+function stepsOf({ steps, currentStep }: AgentState): readonly AgentStep[] {
+  return [...steps, ...(currentStep ? [currentStep] : [])];
+}
+
 /** The error for an agent without a final response, in words for the calling model. */
 export function subagentFailed(name: string, agent: AgentState): HoldfastError {
   const { status, stopReason, agentId, execution, errors } = agent;
   const uncaught = [...(execution?.latestStep?.errors ?? []), ...(execution?.errors ?? [])];
   const cause = uncaught.at(-1) ?? errors.at(-1);
-  const steps = [...agent.steps, ...(agent.currentStep ? [agent.currentStep] : [])];
-  const partial = steps.findLast(({ text }) => text !== '')?.text;
-  const shown = partial?.slice(0, MAX_PARTIAL_LENGTH).toWellFormed();
-  const lastText = shown === undefined ? '' : ` Its last text: ${shown}`;
   const codes = [...new Set(errors.flatMap(({ code }) => code ?? []))];
   return new HoldfastError(
     'SUBAGENT_FAILED',
-    `Agent "${name}" ${describeEnd(agent, cause?.message)}${lastText}`,
+    `Agent "${name}" ${describeEnd(agent, cause?.message)}${lastTextOf(agent)}`,
     {
       cause,
       data: { agentId, status, stopReason, codes },

@@ -4,12 +4,12 @@ import { ExecutionBudget, type BudgetLimits } from '../state/execution/budget.ts
 import { AgentState } from '../state/agent-state.ts';
 import { AgentId } from '../state/values/ids.ts';
 import type { LlmConfig } from '../state/inference/llm-config.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
-import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
+import { SubagentRun, completedWork, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/tools/option-advice.ts';
 import type { Tool } from '../loop/tools/tool-types.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
@@ -203,6 +203,7 @@ export function subagent(init: AnySubagentInit): Tool {
     ...subagentTool,
     isResumable: true,
     toolsInside: () => loopOf().tools,
+    describeProgress: (progress: JsonValue) => completedWork(name, progress),
     ...(needsContext && { needsRunContext: true }),
   });
 }

@@ -82,14 +82,14 @@ function functionsOf(given: AnyTool) {
     },
     ...(given.needsApproval && {
       needsApproval: async (args: unknown, { toolCallId, context }: Omit<Call, 'abortSignal'>) =>
-        (await given.needsApproval?.(structuredClone(args), contextOf({ toolCallId, context }))) !== false,
+        (await given.needsApproval?.(copyOf(args), contextOf({ toolCallId, context }))) !== false,
     }),
   };
   if (given.validateAnswer) return { ...shared, outputSchema: ANY };
   return {
     ...shared,
     execute: async (args: unknown, call: Call): Promise<JsonValue> => {
-      const returned: unknown = await given.execute(args, contextOf(call));
+      const returned: unknown = await given.execute(copyOf(args), contextOf(call));
       if (!(returned instanceof ToolResult)) return toJsonValue(returned);
       if (returned.modelOutput) outputs.set(call.toolCallId, returned.modelOutput);
       return toJsonValue(returned.value);

@@ -5,17 +5,19 @@ import type { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop, type StopSignal } from '../../state/execution/continuation.ts';
 import { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { executionWithId } from '../../state/tools/tool-executions.ts';
-import { interruptedOutcome, type ToolOutcome } from '../../state/tools/tool-outcome.ts';
+import type { ToolOutcome } from '../../state/tools/tool-outcome.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { canRunTools, stepAtWork } from '../steps/stepper.ts';
 import { abortKind, CallSuspended, canAbort, eitherSignal, unlessAborted } from '../stopping/abort.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import {
   failedOutcome,
+  interruptedCall,
   notCalledOutcome,
   outcomeOfReturned,
   stoppedOutcome,
   toolNotFound,
+  withReport,
 } from '../tools/call-outcome.ts';
 import { argumentsOfAttempt } from '../tools/tool-arguments.ts';
 import { isPause } from '../tools/tool-checks.ts';
@@ -57,7 +59,7 @@ export async function runAttempts(
   let execution = first;
   for (;;) {
     if (asksFirst && !(await run.checkpointer.mayAct())) return undefined;
-    const given = argumentsOfAttempt(tool, execution, args);
+    const given = argumentsOfAttempt(args);
     const context = new RunningTool(run, execution, signal);
     const end = await runAttempt(run, { tool, execution, args: given, context, isExecuting: false });
     const seconds = end?.retryAfterSeconds;
@@ -80,7 +82,8 @@ export function endOfFailure(error: unknown): CallEnd {
  * call `interrupted`, because it may have had its effect. Returns `undefined` when a resumable tool leaves its call open
  * for another process.
  */
-async function runAttempt({ loop }: ToolRun, attempt: Attempt): Promise<CallEnd | undefined> {
+async function runAttempt(run: ToolRun, attempt: Attempt): Promise<CallEnd | undefined> {
+  const { loop } = run;
   const { tool, execution, context } = attempt;
   const { signal, clock } = context;
   try {
@@ -91,10 +94,14 @@ async function runAttempt({ loop }: ToolRun, attempt: Attempt): Promise<CallEnd 
     const outcome = outcomeOfReturned(tool, returned, execution.call, loop.maxResultLength);
     if (!(outcome instanceof Promise)) return { outcome };
     // After an abort of the run, a model output that takes time has a grace.
-    const onTimeout = (): ToolOutcome => interruptedOutcome(execution);
+    const onTimeout = (): ToolOutcome => interruptedCall(tool, latestExecution(run.state, execution));
     return { outcome: await withinGrace(outcome, { signal, clock, onTimeout }) };
   } catch (error) {
-    return endOfThrown(error, attempt, loop.maxResultLength);
+    return endOfThrown(
+      error,
+      { ...attempt, execution: latestExecution(run.state, execution) },
+      loop.maxResultLength,
+    );
   } finally {
     context.end();
   }
@@ -147,7 +154,7 @@ function endOfThrown(thrown: unknown, attempt: Attempt, maxLength: number): Call
   if ((kind === 'yield' || kind === 'lost') && (tool?.isResumable || !hasBegun)) return undefined;
   if (!signal.aborted) return failedEnd(thrown, attempt, maxLength);
   const mayHaveEffect = hasBegun || execution.attempt > 1;
-  return { outcome: mayHaveEffect ? interruptedOutcome(execution) : notCalledOutcome(execution.name) };
+  return { outcome: mayHaveEffect ? interruptedCall(tool, execution) : notCalledOutcome(execution.name) };
 }
 
 /** The end of a failed attempt. Only an error of an executing tool can lead to another attempt. */
@@ -155,7 +162,7 @@ function failedEnd(thrown: unknown, { tool, execution, isExecuting }: Attempt, m
   const { name, attempt } = execution;
   try {
     const retryAfterSeconds = isExecuting ? pauseBeforeRetry(tool?.retry, attempt, thrown) : undefined;
-    const outcome = failedOutcome(name, thrown, maxLength);
+    const outcome = failedOutcome(name, withReport(thrown, tool, execution), maxLength);
     return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
   } catch (problem) {
     const [reason, why] = [toErrorRecord(thrown).message, toErrorRecord(problem).message];

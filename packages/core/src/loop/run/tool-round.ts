@@ -2,11 +2,11 @@ import type { Instant } from '../../clock.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import { indexOfExecution } from '../../state/tools/tool-executions.ts';
-import { outcomeAtEnd } from '../../state/tools/tool-outcome.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { NOTHING, pushTo } from '../../state/values/frozen-array.ts';
 import type { ToolExecutionId } from '../../state/values/ids.ts';
 import { stepAtWork } from '../steps/stepper.ts';
+import { interruptedCall } from '../tools/call-outcome.ts';
 import { ResultRoom } from '../tools/result-size.ts';
 import type { Tool } from '../tools/tool-types.ts';
 import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
@@ -91,7 +91,7 @@ export class ToolRound {
   async closeInterrupted(executions: readonly ToolExecution[]): Promise<void> {
     for (const running of executions) {
       const at = this.run.now();
-      await this.finish(running.withCheckedOutcome(outcomeAtEnd(running), at), at);
+      await this.finish(running.withCheckedOutcome(interruptedCall(this.toolOf(running), running), at), at);
     }
   }
 

@@ -1,7 +1,13 @@
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 import { isJsonObject, toJsonObject, toJsonValue, type JsonValue } from '../../json.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
-import { succeededWith, interruptedWith, type ToolOutcome } from '../../state/tools/tool-outcome.ts';
+import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import {
+  interruptedWith,
+  outcomeAtEnd,
+  succeededWith,
+  type ToolOutcome,
+} from '../../state/tools/tool-outcome.ts';
 import type { ToolCallPart, ToolOutput } from '../../state/messages/messages.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { ToolResult } from './tool-result.ts';
@@ -62,6 +68,31 @@ function successOf(
 /** The outcome of a call whose tool stopped the execution. */
 export function stoppedOutcome({ reason, message }: StopSignal): ToolOutcome {
   return Object.freeze({ type: 'succeeded', value: toJsonValue({ stop: { reason, message } }) });
+}
+
+/** The outcome of a started call that ends before its tool. The model reads what a subagent had completed. */
+export function interruptedCall(tool: Tool | undefined, execution: ToolExecution): ToolOutcome {
+  const outcome = outcomeAtEnd(execution);
+  const report = outcome.type === 'interrupted' ? reportOf(tool, execution) : undefined;
+  if (outcome.type === 'succeeded' || report === undefined) return outcome;
+  return interruptedWith(`${outcome.error.message} ${report}`);
+}
+
+/** The error of a timeout, with what a subagent had completed until then. Other errors are returned as they are. */
+export function withReport(thrown: unknown, tool: Tool | undefined, execution: ToolExecution): unknown {
+  if (!hasErrorCode(thrown, 'TOOL_TIMEOUT')) return thrown;
+  const report = reportOf(tool, execution);
+  return report === undefined
+    ? thrown
+    : new HoldfastError('TOOL_TIMEOUT', `${(thrown as Error).message} ${report}`);
+}
+
+function reportOf(tool: Tool | undefined, { progress }: ToolExecution): string | undefined {
+  try {
+    return progress === undefined ? undefined : tool?.describeProgress?.(progress);
+  } catch {
+    return undefined; // the progress is unreadable
+  }
 }
 
 /** The outcome of a call that did not start before the run was aborted. */

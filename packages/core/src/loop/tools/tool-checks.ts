@@ -91,6 +91,7 @@ const checkFinishedTool = optionsCheck<AnyTool>(
     },
     validateAnswer: mustBe.function,
     toolsInside: { ...mustBe.function, isInternal: true },
+    describeProgress: { ...mustBe.function, isInternal: true },
     needsRunContext: mustBe.boolean,
     types: { ...mustBe.anything, isInternal: true },
   },

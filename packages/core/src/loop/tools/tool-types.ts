@@ -103,6 +103,8 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
   readonly answerTimeoutSeconds?: number | undefined;
   /** The tools of the agent that a call runs, by name. @internal */
   readonly toolsInside?: (() => ReadonlyMap<string, Tool> | undefined) | undefined;
+  /** Describes the saved progress of a call that did not complete, for the model. @internal */
+  readonly describeProgress?: ((progress: JsonValue) => string) | undefined;
 }
 
 /** A tool, whichever run context it needs. */

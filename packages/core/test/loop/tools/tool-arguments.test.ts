@@ -491,6 +491,43 @@ describe('an approved call', () => {
   });
 });
 
+const OBJECT = { type: 'object', properties: { tags: { type: 'array' }, of: { type: 'object' } } } as const;
+
+test.each([
+  ['a zod schema', z.object({ tags: z.array(z.string()), of: z.object({ n: z.number() }) })],
+  ['a zod schema that accepts anything', z.any()],
+  ['a JSON Schema', OBJECT],
+] as const)('a tool may change its arguments, and changes a copy: %s', async (_, inputSchema) => {
+  const received: unknown[] = [];
+  const add = tool({
+    name: 'add',
+    description: 'Adds a tag.',
+    inputSchema: inputSchema as typeof OBJECT,
+    retry: { maxAttempts: 2, delaySeconds: 0 },
+    execute: (given: unknown) => {
+      const args = given as { tags: string[]; of: { n: number } };
+      received.push(structuredClone(args));
+      args.tags.push('new');
+      args.of.n++;
+      if (received.length === 1) throw new Error('Again.');
+      return args as unknown as JsonValue;
+    },
+  });
+  const input = { tags: ['x'], of: { n: 1 } };
+  const { state } = await observe({ script: [{ calls: { add: input } }, 'Done.'], tools: [add] });
+  const execution = state.lastToolExecution;
+  expect(received).toEqual([input, input]);
+  expect([execution?.args, execution?.value]).toEqual([input, { tags: ['x', 'new'], of: { n: 2 } }]);
+});
+
+test('a value that a schema made of other parts is passed as it is', async () => {
+  const at: unknown[] = [];
+  const inputSchema = z.object({ at: z.string().transform((text) => new Date(text)) });
+  const wait = tool({ name: 'wait', description: '', inputSchema, execute: (args) => void at.push(args.at) });
+  await observe({ script: [{ calls: { wait: { at: '2026-01-01' } } }, 'Done.'], tools: [wait] });
+  expect(at).toEqual([new Date('2026-01-01')]);
+});
+
 test('a redacted listener receives no checked arguments', async () => {
   const inputSchema = z.object({ euros: z.number(), iban: z.string().default('DE00 SECRET') });
   const { pay } = payWith({ inputSchema, needsApproval: () => false });
