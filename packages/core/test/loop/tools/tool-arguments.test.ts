@@ -510,7 +510,7 @@ test.each([
       args.tags.push('new');
       args.of.n++;
       if (received.length === 1) throw new Error('Again.');
-      return args as unknown as JsonValue;
+      return args;
     },
   });
   const input = { tags: ['x'], of: { n: 1 } };
