@@ -39,6 +39,11 @@ const reasoningDemanded: DifferenceReason = {
   text: 'A call without reasoning is sent with a blank one: models of this family refuse calls without any, also when another model made them.',
 };
 
+const noPictures: DifferenceReason = {
+  number: 6,
+  text: 'DeepSeek refuses pictures, which the package sends. A text takes their place, so that the model can answer.',
+};
+
 const noOldSignatures: DifferenceReason = {
   number: 5,
   text: 'Signatures of earlier executions are not sent back, because they are bound to a model and an account. Calls carry the documented value instead.',
@@ -111,6 +116,12 @@ export const differences: readonly NotedDifference[] = [
     path: 'requests[*].body.messages[*].reasoning_content',
     reason: reasoningDemanded,
   })),
+  {
+    providers: ['deepseek'],
+    scenario: 'files in',
+    path: 'requests[*].body.messages[*].content',
+    reason: noPictures,
+  },
   ...['call that the provider runs', 'two turns'].map((scenario): NotedDifference => ({
     providers: ['google', 'google-vertex'],
     scenario,

@@ -228,7 +228,7 @@ describe('a call', () => {
     expect(model.doGenerateCalls[0]?.prompt[0]).toMatchObject({ content: [{ data: { type: 'data' } }] });
     const fails = aiSdkDriver({ model, download: ({ url }) => Promise.reject(new Error(`no ${url.href}`)) });
     const error = await rejection(fails.infer(request([picture]), quietly()));
-    expect(error).toMatchObject({ code: 'DRIVER_FAILED', data: { attempts: 0 } });
+    expect(error).toMatchObject({ code: 'DRIVER_INVALID_REQUEST', data: { attempts: 0 } });
     expect(error).toHaveProperty('message', expect.stringContaining('no https://a.example/a.png?[redacted]'));
   });
 });

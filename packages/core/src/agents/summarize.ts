@@ -278,7 +278,7 @@ const HEADING = 'Summary of the conversation before this point:';
  */
 function textToSummarize(former: Message | undefined, messages: readonly Message[]): string {
   const paragraphs = [...(former ? [textOf(former)] : []), ...messages.map(inWords)];
-  return `${paragraphs.join('\n\n')}\n\nWrite the summary of all this.`;
+  return `${paragraphs.join('\n\n')}\n\nWrite the summary of all this.`.toWellFormed();
 }
 
 function inWords({ role, content }: Message): string {

@@ -1,12 +1,19 @@
 import type { JSONObject, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { CalledModel } from '../values/called-model.ts';
 
-/** The member of a provider's options that turns thinking on, for providers that demand thinking before tool calls. */
-const SWITCHES: readonly { readonly provider: RegExp; readonly options: string; readonly member: string }[] =
-  [
-    { provider: /(^|\.)anthropic(\.|$)/, options: 'anthropic', member: 'thinking' },
-    { provider: /^(amazon-)?bedrock/, options: 'bedrock', member: 'reasoningConfig' },
-  ];
+/** The member of a provider's options that turns thinking on. */
+interface Switch {
+  readonly provider: RegExp;
+  /** The names of the provider's options, of which the package reads the last one that is there. */
+  readonly options: readonly [string, ...string[]];
+  readonly member: string;
+}
+
+/** The switches of the providers that demand thinking before tool calls. */
+const SWITCHES: readonly Switch[] = [
+  { provider: /(^|\.)anthropic(\.|$)/, options: ['anthropic'], member: 'thinking' },
+  { provider: /^(amazon-)?bedrock/, options: ['bedrock', 'amazonBedrock'], member: 'reasoningConfig' },
+];
 
 /**
  * Turns thinking off for a call whose last tool calls have no thinking before them, because another model made them or
@@ -19,15 +26,24 @@ export function withoutRefusedThinking(
 ): LanguageModelV4CallOptions {
   const found = SWITCHES.find((one) => one.provider.test(provider));
   if (found === undefined || !lacksThinking(options.prompt)) return options;
-  const own = options.providerOptions?.[found.options];
-  if (!isOn(own?.[found.member]) && !isLevel(options.reasoning)) return options;
-  const off: JSONObject = { ...own, [found.member]: { type: 'disabled' } };
-  return { ...options, providerOptions: { ...options.providerOptions, [found.options]: off } };
+  const { providerOptions = {} } = options;
+  const { member } = found;
+  if (!found.options.some((name) => isOn(providerOptions[name]?.[member])) && !isLevel(options.reasoning))
+    return options;
+  const given = found.options.filter((name) => providerOptions[name] !== undefined);
+  const names = given.length === 0 ? found.options.slice(0, 1) : given;
+  const off = names.map((name): [string, JSONObject] => {
+    return [name, { ...providerOptions[name], [member]: { type: 'disabled' } }];
+  });
+  return { ...options, providerOptions: { ...providerOptions, ...Object.fromEntries(off) } };
 }
 
+/** True when results stand after the last message of the assistant, also with words of the user, which packages join to them. */
 function lacksThinking(prompt: LanguageModelV4CallOptions['prompt']): boolean {
-  const last = prompt.findLast(({ role }) => role === 'assistant');
-  if (last?.role !== 'assistant' || prompt.at(-1)?.role !== 'tool') return false;
+  const index = prompt.findLastIndex(({ role }) => role === 'assistant');
+  const last = prompt[index];
+  if (last?.role !== 'assistant' || !prompt.slice(index + 1).some(({ role }) => role === 'tool'))
+    return false;
   return last.content.some(({ type }) => type === 'tool-call') && last.content[0]?.type !== 'reasoning';
 }
 

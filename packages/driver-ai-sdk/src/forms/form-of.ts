@@ -1,31 +1,38 @@
 import { STRICTEST_FORM, type RequestForm } from '@holdfast/core/driver';
 import type { CalledModel } from '../values/called-model.ts';
+import { PDF, PICTURES, SOUNDS } from './media-types.ts';
 import { PROVIDER_DEMANDS } from './provider-demands.ts';
 
 /**
- * The form for providers that are not known: the strictest one, with two exceptions. Reasoning goes back to the model that
- * gave it. Ids are shortened to nine characters only after a refusal, because few servers demand it.
+ * The form for providers that are not known: the strictest one, without demands that only few servers have and that cost
+ * something: they are met after a refusal.
  */
+const { textBeforeCalls: _, ...COMMON } = STRICTEST_FORM;
 const UNKNOWN: RequestForm = {
-  ...STRICTEST_FORM,
+  ...COMMON,
   name: 'unknown',
-  takesReasoning: true,
+  takesSingleCalls: false,
+  declaresCalledTools: false,
+  toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_-', maxLength: 64 },
   callId: { characters: 'A-Za-z0-9_-', maxLength: 40 },
+  takesReasoning: true,
+  files: { user: `${PICTURES}|${PDF}|${SOUNDS}` },
 };
 
 const ROWS = PROVIDER_DEMANDS.map(({ provider, model = '', demands }, index) => {
   return { index, provider: new RegExp(provider), model: new RegExp(model), demands };
 });
 
-/** The forms by the rows that they consist of. */
+/** The forms by the provider and the rows that they consist of. */
 const forms = new Map<string, RequestForm>();
 
 /** Returns what the provider of a model demands of a request. */
 export function formOf(called: CalledModel): RequestForm {
   const behind = routed(called);
   const rows = ROWS.filter((row) => [behind, called].some((one) => isFor(row, one)));
-  const name = rows.map(({ index }) => index).join('+');
-  const form = forms.get(name) ?? joinedForm(name, rows);
+  const [own = ''] = called.provider.split('.');
+  const name = `${own} ${rows.map(({ index }) => index).join('+')}`;
+  const form = forms.get(name) ?? joinedForm(name, own, rows);
   forms.set(name, form);
   return form;
 }
@@ -34,9 +41,9 @@ function isFor({ provider, model }: (typeof ROWS)[number], called: CalledModel):
   return provider.test(called.provider) && model.test(called.modelId);
 }
 
-function joinedForm(name: string, rows: typeof ROWS): RequestForm {
-  if (rows.length === 0) return UNKNOWN;
-  let form = { ...UNKNOWN, name: `demands ${name}` };
+/** `own`: the name of the provider's options. */
+function joinedForm(name: string, own: string, rows: typeof ROWS): RequestForm {
+  let form: RequestForm = { ...UNKNOWN, name: `demands ${name}`, optionNames: [own] };
   for (const { demands } of rows) form = { ...form, ...demands };
   return Object.freeze(form);
 }

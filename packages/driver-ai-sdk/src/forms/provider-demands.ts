@@ -1,4 +1,5 @@
 import type { RequestForm } from '@holdfast/core/driver';
+import { PDF, PICTURES, SOUNDS, TEXTS } from './media-types.ts';
 
 /** The demands of some models of some providers on a request. */
 export interface ProviderDemands {
@@ -16,8 +17,14 @@ export interface ProviderDemands {
 const LETTERS = 'A-Za-z0-9_-';
 const NAME = { characters: LETTERS, maxLength: 64 } as const;
 
+const DOCUMENTS = `${PDF}|^text/(csv|html|plain|markdown)$`;
+
+/** The ids that Mistral demands. */
+const SHORT_ID = { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 } as const;
+
 const ANTHROPIC = '(^|\\.)anthropic(\\.|$)';
 const RESPONSES = '^(openai|azure|azure-openai)\\.responses';
+const GOOGLE_FILES = `^image/(png|jpeg|webp|heic|heif|gif)$|^audio/|^video/|${PDF}|${TEXTS}`;
 const GOOGLE = '^(google|vertex)(?!.*anthropic)';
 
 /**
@@ -34,6 +41,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessageAfterResults: true,
       ownCallIds: '^(srvtoolu|mcptoolu)_',
       optionNames: ['anthropic'],
+      files: { user: `${PICTURES}|${PDF}|^text/plain$`, result: `${PICTURES}|${PDF}` },
     },
     source:
       'home-assistant/core#147760, RooCodeInc/Roo-Code#10649, ding113/claude-code-hub#470, Kilo-Org/kilocode#6037',
@@ -47,14 +55,19 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessagesInARow: true, // the package joins them
       takesUserMessageAfterResults: true,
       optionNames: ['bedrock', 'amazonBedrock'],
+      files: { user: `${PICTURES}|${DOCUMENTS}`, result: PICTURES },
+      filesNeedText: true,
+      omitsFileNames: true, // two documents must not have one name
+      declaresCalledTools: true, // without tools, the package omits the calls
     },
-    source: 'openclaw/openclaw#12892, awsl-project/maxx#557, boto/botocore#3541, elastic/kibana#246393',
+    source:
+      'openclaw/openclaw#12892, awsl-project/maxx#557, boto/botocore#3541, elastic/kibana#246393, vxcontrol/pentagi#196, BerriAI/litellm#30093',
     date: '2026-09',
   },
   {
     provider: '^(amazon-)?bedrock',
     model: 'mistral',
-    demands: { callId: { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 } },
+    demands: { callId: SHORT_ID },
     source: '@ai-sdk/amazon-bedrock@5.0.101',
     date: '2026-10',
   },
@@ -69,9 +82,16 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesLastAnswer: true,
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
+      files: { user: `${PICTURES}|${PDF}|${SOUNDS}` },
     },
-    source: 'mcp-use/mcp-use#90, agno-agi/agno#5382, Portkey-AI/gateway#1062',
+    source: 'mcp-use/mcp-use#90, agno-agi/agno#5382, Portkey-AI/gateway#1062, @ai-sdk/openai@4.0.118',
     date: '2026-04',
+  },
+  {
+    provider: '^(azure|azure-openai)\\.chat',
+    demands: { files: { user: PICTURES } },
+    source: 'Azure/azure-sdk-for-net#51873, pydantic/pydantic-ai#4035, openai/openai-python#2300',
+    date: '2026-09',
   },
   {
     provider: RESPONSES,
@@ -81,6 +101,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       optionNames: ['openai', 'azure'],
       boundOptions: ['itemId', 'reasoningEncryptedContent'],
       ownCallsNeedReasoning: true,
+      files: { user: `${PICTURES}|${PDF}`, result: `${PICTURES}|${PDF}` },
     },
     source: 'AnswerDotAI/fastllm#45, mastra-ai/mastra#8738, vercel/ai#7099',
     date: '2026-09',
@@ -95,6 +116,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       ownCallIds: '^(?!srvtoolu_|mcptoolu_|[a-z]{2}_|mcpr?_)',
       optionNames: ['google', 'vertex', 'googleVertex'],
       boundOptions: ['thoughtSignature'],
+      files: { user: GOOGLE_FILES, answer: PICTURES },
     },
     source:
       'google-gemini/gemini-cli#2966, google-gemini/gemini-cli#26486, vercel/ai#3775, anomalyco/opencode#45359',
@@ -103,15 +125,20 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   {
     provider: GOOGLE,
     model: 'gemini-([3-9]|\\d\\d)',
-    demands: { callOptions: { google: { thoughtSignature: 'skip_thought_signature_validator' } } },
-    source: '@ai-sdk/google@4.0.121',
+    demands: {
+      callOptions: { google: { thoughtSignature: 'skip_thought_signature_validator' } },
+      declaresCalledTools: true,
+      files: { user: GOOGLE_FILES, answer: PICTURES, result: GOOGLE_FILES },
+    },
+    source: '@ai-sdk/google@4.0.121, watt-mind/coach#280',
     date: '2026-10',
   },
   {
     provider: '^mistral',
     demands: {
       toolName: NAME,
-      callId: { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 },
+      callId: SHORT_ID,
+      files: { user: `${PICTURES}|${PDF}` },
     },
     source: 'aliou/pi-neuralwatt#12, mistralai/client-ts#106, @ai-sdk/mistral@4.0.87',
     date: '2026-08',
@@ -119,7 +146,9 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   {
     provider: '^cohere',
     demands: {
-      toolName: NAME,
+      toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_', maxLength: 64 },
+      files: { user: `${PICTURES}|${TEXTS}` },
+      filesNeedText: true,
       callId: { characters: LETTERS, maxLength: 40 },
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
@@ -141,6 +170,55 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     date: '2026-08',
   },
   {
+    provider: '^(groq|ollama)',
+    demands: { files: { user: PICTURES } },
+    source: '@ai-sdk/groq@4.0.84, danny-avila/LibreChat#2494',
+    date: '2026-11',
+  },
+  {
+    provider: '^ollama',
+    demands: { filesNeedText: true }, // the package sends a list without a text
+    source: 'danny-avila/LibreChat#2494, cdaein/rename-screenshot#1',
+    date: '2026-11',
+  },
+  {
+    provider: '^xai',
+    demands: { files: { user: PICTURES, userUrl: `${PDF}|${TEXTS}` } },
+    source: '@ai-sdk/xai@5.0.12',
+    date: '2026-11',
+  },
+  {
+    provider: '^xai\\.responses',
+    demands: { files: { user: PICTURES, userUrl: `${PDF}|${TEXTS}`, result: PICTURES } },
+    source: '@ai-sdk/xai@5.0.12',
+    date: '2026-11',
+  },
+  {
+    provider: '^(xai\\.chat|cerebras|litellm|lmstudio)',
+    demands: { textBeforeCalls: '(calls a tool)' },
+    source:
+      'langchain-ai/langchain#34140, langchain-ai/langchainjs#8643, vercel/ai#14618, lmstudio-ai/lmstudio-bug-tracker#261',
+    date: '2026-11',
+  },
+  {
+    provider: '^(fireworks|togetherai)',
+    demands: { toolName: { first: 'A-Za-z_', characters: LETTERS, maxLength: 64 } },
+    source: 'mcp-use/mcp-use#90',
+    date: '2026-11',
+  },
+  {
+    provider: '^(cerebras|fireworks|togetherai)',
+    demands: { takesReasoning: false },
+    source: 'Kilo-Org/kilocode#10375, vellum-ai/vellum-assistant#42635, farion1231/cc-switch#2365',
+    date: '2026-11',
+  },
+  {
+    provider: '^litellm',
+    demands: { declaresCalledTools: true },
+    source: 'camel-ai/owl#532, anomalyco/opencode#8246, BerriAI/litellm#5747',
+    date: '2026-11',
+  },
+  {
     provider: '^(deepseek|moonshotai|alibaba)',
     demands: {
       toolName: NAME,
@@ -152,10 +230,50 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     date: '2026-09',
   },
   {
+    provider: '^deepseek',
+    model: '^deepseek-(chat|reasoner|r1|v[34])',
+    demands: { files: {} },
+    source: 'nesquena/hermes-webui#2297, 1jehuang/jcode#310, rikkahub/rikkahub#1433',
+    date: '2026-11',
+  },
+  {
+    provider: '^deepseek\\.responses',
+    demands: { takesSingleCalls: true },
+    source: 'deepseek-ai/awesome-deepseek-integration#740',
+    date: '2026-11',
+  },
+  {
+    provider: '^moonshotai',
+    demands: { toolName: { first: 'A-Za-z', characters: LETTERS, maxLength: 64 } },
+    source: 'MoonshotAI/kimi-cli#1773',
+    date: '2026-11',
+  },
+  {
+    provider: '^(gateway|openrouter)', // they may pass a request on to several providers
+    demands: {
+      toolName: NAME,
+      callId: { characters: LETTERS, maxLength: 40 },
+      files: {
+        user: `${PICTURES}|${PDF}|${SOUNDS}|${TEXTS}`,
+        answer: PICTURES,
+        result: `${PICTURES}|${PDF}`,
+      },
+    },
+    source: 'openclaw/openclaw#875, tailcallhq/forgecode#1142',
+    date: '2026-11',
+  },
+  {
     provider: '^gateway',
     demands: { ownCallIds: '' }, // the gateway has tools of its own
     source: '@ai-sdk/gateway@4.0.146',
     date: '2026-10',
+  },
+  {
+    provider: '',
+    model: '(^|/)(mi[ns]tral|ministral|magistral|devstral|codestral|pixtral|mixtral)',
+    demands: { callId: SHORT_ID, takesUserMessageAfterResults: false },
+    source: 'jundot/omlx#1997, ml-explore/mlx-lm#1375, vllm-project/vllm#9019',
+    date: '2026-11',
   },
   {
     provider: '',

@@ -2,6 +2,8 @@ import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
 import { invalidArgument, type Message } from '@holdfast/core';
 import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driver';
 import { publicDownload, type Download, type DownloadedFile } from '../download/download.ts';
+import { RefusedDownloadError } from '../download/refused-download.ts';
+import { InvalidCallError } from '../errors/call-errors.ts';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
 /** A file in a message, and the part that holds it. */
@@ -55,20 +57,37 @@ export class PromptFiles {
     if (!URL.canParse(file.url)) throw invalidArgument('A file of the conversation has an invalid URL.');
     const url = new URL(file.url);
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
-    const { isFullMediaType, isUrlSupported } = await import('../download/file-utils.ts');
-    if (isUrlSupported({ url: url.href, mediaType, supportedUrls: await model.supportedUrls })) {
+    const { convertUint8ArrayToBase64, isFullMediaType, isUrlSupported } =
+      await import('../download/file-utils.ts');
+    const isBase64Only = BASE64_ONLY.test(model.provider);
+    const supportedUrls = isBase64Only ? {} : await model.supportedUrls;
+    if (isUrlSupported({ url: url.href, mediaType, supportedUrls })) {
       return {
         data: { type: 'url', url, ...(url.href === file.url ? {} : { originalUrl: file.url }) },
         mediaType,
       };
     }
-    const found =
-      this.downloaded.get(file.holder) ?? (await this.download({ url, maxBytes: this.maxBytes, signal }));
+    const found = this.downloaded.get(file.holder) ?? (await this.fetched(url, signal));
     this.downloaded.set(file.holder, found);
     const knownType = isFullMediaType(mediaType) ? mediaType : (found.mediaType ?? mediaType);
-    return withDetectedType({ type: 'data', data: found.data }, knownType);
+    const data = isBase64Only ? convertUint8ArrayToBase64(found.data) : found.data;
+    return withDetectedType({ type: 'data', data }, knownType);
+  }
+
+  /** A failed download is a failure of the request: the loop repeats the call without files, so that the model can answer. */
+  private async fetched(url: URL, signal: AbortSignal): Promise<DownloadedFile> {
+    try {
+      return await this.download({ url, maxBytes: this.maxBytes, signal });
+    } catch (error) {
+      if (signal.aborted || error instanceof RefusedDownloadError) throw error;
+      const message = error instanceof Error ? error.message : 'A file cannot be downloaded.';
+      throw new InvalidCallError(message, { cause: error });
+    }
   }
 }
+
+/** Providers whose servers take base64 only, although their packages send URLs and bytes as they are. */
+const BASE64_ONLY = /^ollama/;
 
 /** Detects the media type of an image from its bytes, which are more reliable than a declared type. */
 async function withDetectedType(

@@ -14,6 +14,10 @@ const thought: LanguageModelV4Prompt = [
   { role: 'assistant', content: [{ type: 'reasoning', text: 'hm' }, call] },
   results,
 ];
+const answer: LanguageModelV4CallOptions['prompt'][number] = {
+  role: 'assistant',
+  content: [{ type: 'text', text: 'Rain.' }],
+};
 const claude = { provider: 'anthropic.messages', modelId: 'claude-sonnet-4-5' };
 const budget = { anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 }, other: 1 } };
 
@@ -26,7 +30,12 @@ test.each<[string, LanguageModelV4CallOptions, unknown]>([
   ['a level of reasoning', { prompt: bare, reasoning: 'high' }, { thinking: { type: 'disabled' } }],
   ['thinking before the calls', { prompt: thought, providerOptions: budget }, budget.anthropic],
   ['no calls', { prompt: [user], providerOptions: budget }, budget.anthropic],
-  ['calls of a turn before', { prompt: [...bare, user], providerOptions: budget }, budget.anthropic],
+  [
+    'calls without thinking, and words of the user after the results',
+    { prompt: [...bare, user], providerOptions: budget },
+    { thinking: { type: 'disabled' }, other: 1 },
+  ],
+  ['calls of a turn before', { prompt: [...bare, answer, user], providerOptions: budget }, budget.anthropic],
   [
     'adaptive thinking',
     { prompt: bare, providerOptions: { anthropic: { thinking: { type: 'adaptive' } } } },

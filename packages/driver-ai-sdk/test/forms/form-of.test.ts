@@ -1,4 +1,4 @@
-import { STRICTEST_FORM } from '@holdfast/core/driver';
+import { STRICTEST_FORM, type RequestForm } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { aiSdkDriver } from '../../src/ai-sdk-driver.ts';
@@ -29,12 +29,22 @@ test.each([
   expect(formOf({ provider, modelId })).toMatchObject(demands);
 });
 
-test('a provider that is not known receives the strictest form, with ids of any length and its own reasoning', () => {
-  const { name, ...form } = formOf({ provider: 'acme.chat', modelId: 'model-1' });
-  expect(name).toBe('unknown');
-  const { name: _, ...strictest } = STRICTEST_FORM;
-  expect({ ...form, callId: 0, takesReasoning: 0 }).toEqual({ ...strictest, callId: 0, takesReasoning: 0 });
-  expect(form).toMatchObject({ takesReasoning: true, callId: { maxLength: 40 } });
+test('a provider that is not known receives the strictest form, without demands that only few servers have', () => {
+  const form = formOf({ provider: 'acme.chat', modelId: 'model-1' });
+  const few = ['name', 'toolName', 'callId', 'takesReasoning', 'takesSingleCalls', 'declaresCalledTools'];
+  const others = ['textBeforeCalls', 'optionNames', 'files'];
+  const common = (given: RequestForm) =>
+    Object.entries(given).filter(([name]) => ![...few, ...others].includes(name));
+  expect(common(form)).toEqual(common(STRICTEST_FORM));
+  expect(form).toMatchObject({
+    toolName: { maxLength: 64 },
+    callId: { maxLength: 40 },
+    takesReasoning: true,
+    takesSingleCalls: false,
+    declaresCalledTools: false,
+    optionNames: ['acme'],
+  });
+  expect(form).not.toHaveProperty('textBeforeCalls');
 });
 
 test('models with the same demands share a form, and a form has one name', () => {

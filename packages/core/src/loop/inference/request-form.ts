@@ -10,6 +10,18 @@ export interface NameForm {
   readonly minLength?: number;
 }
 
+/** The media types of files that a provider takes, by the place of the file, as regular expressions. Absent: none. */
+export interface FileForm {
+  /** In messages of the user. */
+  readonly user?: string;
+  /** In messages of the user, when the file is a URL: types besides those of `user`. */
+  readonly userUrl?: string;
+  /** In messages of the assistant. */
+  readonly answer?: string;
+  /** In results of tools. */
+  readonly result?: string;
+}
+
 /**
  * The demands of a provider on the messages and tools of a request. It is plain data, so that a driver can keep a table of
  * providers. The loop changes each request to the form of the model that it calls; see `Driver.formOf`. Every form demands
@@ -54,16 +66,38 @@ export interface RequestForm {
   readonly boundOptions?: readonly string[];
   /** True when the provider takes the calls that it ran itself only after the reasoning of the same response. */
   readonly ownCallsNeedReasoning?: boolean;
+  /** The media types of files that the provider takes. Absent: all. A text takes the place of other files. */
+  readonly files?: FileForm;
+  /** True when the provider takes a message with a file only with a text. */
+  readonly filesNeedText?: boolean;
+  /** True when files have no names of their own in a request. A text names them. */
+  readonly omitsFileNames?: boolean;
+  /** True when the provider takes one call in a message only. Each call of several is sent right before its result. */
+  readonly takesSingleCalls?: boolean;
+  /** True when the tools in calls and results must be among the tools of the request. Missing ones are declared. */
+  readonly declaresCalledTools?: boolean;
+  /** Text to send before tool calls that have none, for a provider that demands some. */
+  readonly textBeforeCalls?: string;
   /** Reasoning to send before tool calls that have none, for a provider that demands some. */
   readonly reasoningBeforeCalls?: string;
   /** Options to add to the first tool call of a response that has none of them, for a provider that demands some. */
   readonly callOptions?: { readonly [provider: string]: { readonly [member: string]: string } };
 }
 
+/** The members of provider options that refer to the response that they come from, at any provider. */
+const BOUND_OPTIONS: readonly string[] = Object.freeze([
+  'itemId',
+  'reasoningEncryptedContent',
+  'thoughtSignature',
+  'reasoning_details',
+  'signature',
+  'redactedData',
+]);
+
 /** The strictest common form: a history in this form is legal for every provider that is known. */
 export const STRICTEST_FORM: RequestForm = Object.freeze<RequestForm>({
   name: 'strictest',
-  toolName: Object.freeze({ first: 'A-Za-z_', characters: 'A-Za-z0-9_-', maxLength: 64 }),
+  toolName: Object.freeze({ first: 'A-Za-z', characters: 'A-Za-z0-9_', maxLength: 64 }),
   callId: Object.freeze({ characters: 'A-Za-z0-9', maxLength: 9, minLength: 9 }),
   takesBlankTexts: false,
   takesLaterSystemMessages: false,
@@ -72,15 +106,33 @@ export const STRICTEST_FORM: RequestForm = Object.freeze<RequestForm>({
   takesUserMessagesInARow: false,
   takesUserMessageAfterResults: false,
   takesReasoning: false,
+  optionNames: Object.freeze([]),
+  boundOptions: BOUND_OPTIONS,
+  files: Object.freeze({}),
+  takesSingleCalls: true,
+  declaresCalledTools: true,
+  textBeforeCalls: '(calls a tool)',
 });
+
+/** Returns the strictest form with what only the provider of `form` demands. */
+export function strictestLike({ reasoningBeforeCalls, callOptions }: RequestForm): RequestForm {
+  if (reasoningBeforeCalls === undefined && callOptions === undefined) return STRICTEST_FORM;
+  return {
+    ...STRICTEST_FORM,
+    name: `strictest ${reasoningBeforeCalls} ${JSON.stringify(callOptions)}`,
+    ...(reasoningBeforeCalls !== undefined && { reasoningBeforeCalls }),
+    ...(callOptions !== undefined && { callOptions }),
+  };
+}
 
 /**
  * The form for a driver that names none. It leaves reasoning, order and roles to the driver, which may know its provider,
  * and repairs what no provider takes.
  */
 export const USUAL_FORM: RequestForm = Object.freeze<RequestForm>({
-  ...STRICTEST_FORM,
   name: 'usual',
+  toolName: Object.freeze({ first: 'A-Za-z_', characters: 'A-Za-z0-9_-', maxLength: 64 }),
+  takesBlankTexts: false,
   callId: Object.freeze({ characters: 'A-Za-z0-9_-', maxLength: 40 }),
   takesLaterSystemMessages: true,
   takesFirstAnswer: true,

@@ -4,7 +4,7 @@ import type { AssistantPart } from '../../state/messages/messages.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import { driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
 import type { Driver, InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
-import { STRICTEST_FORM, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
+import { strictestLike, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
 import { withShortResults } from '../sending/short-results.ts';
 import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
 import type { SentMessage } from '../sending/sent-list.ts';
@@ -45,7 +45,8 @@ export async function callModel(
   options: CallOptions,
 ): Promise<CalledModel> {
   const { signal } = options;
-  let sent = sentIn(formFor(run, request.llmConfig), run, request);
+  const form = formFor(run, request.llmConfig);
+  let sent = sentIn(form, run, request);
   for (let isFirst = true; ; isFirst = false) {
     try {
       const answer = sendTo(run, sent, options);
@@ -54,7 +55,8 @@ export async function callModel(
         InferenceResponse.of(await withinGrace(answer, { signal, clock: run.loop.clock })),
       );
     } catch (error) {
-      const strictest = isFirst && isRefusal(error, signal) ? sentIn(STRICTEST_FORM, run, request) : sent;
+      const strictest =
+        isFirst && isRefusal(error, signal) ? sentIn(strictestLike(form), run, request) : sent;
       if (isSameRequest(strictest, sent)) throw error;
       sent = strictest;
       const effective = { ...effectiveRequest(run, request), form: 'strictest' } as const;
@@ -65,25 +67,35 @@ export async function callModel(
 
 /** The request to record for a step, with the model that the driver names. */
 export function effectiveRequest(
-  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  run: Pick<CallingRun, 'loop' | 'state'>,
   { llmConfig, toolChoice }: InferenceRequest,
 ): EffectiveRequest {
-  const model = llmConfig?.model === undefined ? undefined : loop.modelIdOf(llmConfig);
-  const form = formFor({ loop, state }, llmConfig) === STRICTEST_FORM ? 'strictest' : undefined;
-  return { model, llmConfig, toolChoice, form, shortenedTo: shortenedTo({ loop, state }, llmConfig) };
+  const model = llmConfig?.model === undefined ? undefined : run.loop.modelIdOf(llmConfig);
+  const form = isRefused(run, llmConfig) ? 'strictest' : undefined;
+  return { model, llmConfig, toolChoice, form, shortenedTo: shortenedTo(run, llmConfig) };
 }
 
 /** The form of the driver, or the strictest one when the model has refused it in the step before. */
 function formFor(
-  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  run: Pick<CallingRun, 'loop' | 'state'>,
   llmConfig: LlmConfig | undefined,
 ): RequestForm {
+  const form = ownForm(run.loop, llmConfig);
+  return isRefused(run, llmConfig) ? strictestLike(form) : form;
+}
+
+function ownForm({ driver }: LoopParts, llmConfig: LlmConfig | undefined): RequestForm {
+  return driver.formOf?.(llmConfig) ?? USUAL_FORM;
+}
+
+/** True when the model has refused the form of the driver in the step before. */
+function isRefused(
+  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
+  llmConfig: LlmConfig | undefined,
+): boolean {
   const { lastStep } = state;
-  if (lastStep?.request?.form === 'strictest') {
-    const last = state.requestOf(lastStep);
-    if (loop.modelIdOf(last.llmConfig) === loop.modelIdOf(llmConfig)) return STRICTEST_FORM;
-  }
-  return loop.driver.formOf?.(llmConfig) ?? USUAL_FORM;
+  if (lastStep?.request?.form !== 'strictest') return false;
+  return loop.modelIdOf(state.requestOf(lastStep).llmConfig) === loop.modelIdOf(llmConfig);
 }
 
 /** The number of tokens to which the results are shortened, when the model has refused longer ones in this or the last step. */
@@ -170,8 +182,8 @@ export function compiledFor(loop: LoopParts, state: AgentState, stepId: string):
     );
   const request = state.requestOf(step);
   const { llmConfig, toolChoice } = request;
-  const form =
-    request.form === 'strictest' ? STRICTEST_FORM : (loop.driver.formOf?.(llmConfig) ?? USUAL_FORM);
+  const own = ownForm(loop, llmConfig);
+  const form = request.form === 'strictest' ? strictestLike(own) : own;
   const { systemPrompt, responseFormat } = state;
   const messages =
     request.shortenedTo === undefined ? step.input : withShortResults(step.input, request.shortenedTo);

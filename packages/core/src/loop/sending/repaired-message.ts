@@ -5,27 +5,30 @@ import {
   type AssistantMessage,
   type AssistantPart,
   type CustomPart,
+  type FilePart,
   type Message,
   type MessagePart,
+  type TextPart,
   type ToolCallPart,
   type ToolMessage,
   type ToolResultPart,
   type UserMessage,
+  type UserPart,
 } from '../../state/messages/messages.ts';
 import { callMarksOf } from '../../state/messages/call-marks.ts';
+import { addNeedsOfCalls } from './needs-of-calls.ts';
 import { LegalIds, LegalNames } from './legal-names.ts';
 import type { RequestForm } from '../inference/request-form.ts';
 import {
   hasOption,
-  isBlank,
   isReasoning,
   isWellFormed,
-  sentFile,
   sentOutput,
-  textPart,
   wellFormed,
   withoutOptions,
 } from './repaired-parts.ts';
+import { fileTypes, sentFile, type FileTypes } from './sent-file.ts';
+import { isBlank, textPart } from './text-part.ts';
 
 const NO_OPTIONS: readonly string[] = [];
 const NO_INPUT: JsonObject = Object.freeze({});
@@ -36,6 +39,7 @@ export class MessageRepair {
   private readonly names: LegalNames;
   private readonly ids: LegalIds;
   private readonly ownCallIds: RegExp | undefined;
+  private readonly types: FileTypes;
   /** The ids of calls that were omitted, whose results are omitted too. */
   private readonly omitted = new Set<string>();
   /** The ids of calls that the provider made itself and knows. */
@@ -46,6 +50,7 @@ export class MessageRepair {
     this.names = LegalNames.for(form.toolName);
     this.ids = new LegalIds(form.callId);
     this.ownCallIds = form.ownCallIds === undefined ? undefined : new RegExp(form.ownCallIds);
+    this.types = fileTypes(form);
   }
 
   /** Returns the message to send; the message itself when it is legal, and `undefined` when nothing of it can be sent. */
@@ -58,7 +63,7 @@ export class MessageRepair {
       case 'user':
         return this.userMessage(clean);
       case 'assistant':
-        return this.answer(clean, keepsReasoning);
+        return this.answer(clean, keepsReasoning && !losesSignature(message as AssistantMessage, clean));
       case 'tool':
         return this.results(clean);
       default:
@@ -69,8 +74,9 @@ export class MessageRepair {
   /** True for a message that is legal as it is, of texts, calls and results alone, as nearly every message is. */
   private isPlain({ role, content, providerOptions }: Message): boolean {
     if (providerOptions !== undefined || content.length === 0) return false;
-    const { reasoningBeforeCalls, callOptions } = this.form;
-    if (role === 'assistant' && (reasoningBeforeCalls ?? callOptions) !== undefined) return false;
+    const { reasoningBeforeCalls, textBeforeCalls, callOptions } = this.form;
+    const needs = reasoningBeforeCalls ?? textBeforeCalls ?? callOptions;
+    if (role === 'assistant' && needs !== undefined) return false;
     for (let index = 0; index < content.length; index++)
       if (!this.isPlainPart(content[index] as MessagePart)) return false;
     return true;
@@ -94,13 +100,23 @@ export class MessageRepair {
   }
 
   private userMessage(message: UserMessage): Message {
-    const sent = message.content.map((part) => (part.type === 'file' ? sentFile(part) : part));
-    const kept = this.form.takesBlankTexts ? sent : sent.filter(hasText);
-    return withContent(message, kept.length > 0 ? kept : [textPart('(empty message)')]);
+    const { takesBlankTexts, filesNeedText, omitsFileNames } = this.form;
+    const sent = message.content.map((part) => (part.type === 'file' ? this.userFile(part) : part));
+    const kept = takesBlankTexts ? sent : sent.filter(hasText);
+    const names = omitsFileNames ? namesOf(kept) : [];
+    const needsText = filesNeedText && !kept.some(({ type }) => type === 'text');
+    if (names.length > 0) kept.unshift(textPart(`[Files: ${names.join(', ')}]`));
+    else if (needsText) kept.unshift(textPart('[A file]'));
+    const content = omitsFileNames ? kept.map(withoutName) : kept;
+    return withContent(message, content.length > 0 ? content : [textPart('(empty message)')]);
+  }
+
+  private userFile(part: FilePart): FilePart | TextPart {
+    return sentFile(part, part.data.type === 'url' ? this.types.userUrl : this.types.user);
   }
 
   private answer(message: AssistantMessage, keepsReasoning: boolean): Message | undefined {
-    const { boundOptions = NO_OPTIONS, reasoningBeforeCalls } = this.form;
+    const { boundOptions = NO_OPTIONS } = this.form;
     const bound = keepsReasoning ? NO_OPTIONS : boundOptions;
     const parts: AssistantPart[] = [];
     const losesReasoning = !keepsReasoning && some(message.content, isReasoning);
@@ -115,9 +131,7 @@ export class MessageRepair {
       if (sent !== undefined) parts.push(sent);
     }
     if (!some(parts, saysSomething)) return undefined;
-    if (reasoningBeforeCalls !== undefined && some(parts, isCall) && !some(parts, isReasoning))
-      parts.unshift(Object.freeze({ type: 'reasoning', text: reasoningBeforeCalls }));
-    this.addCallOptions(parts);
+    addNeedsOfCalls(parts, this.form);
     return withContent(bound.length > 0 ? withoutOptions(message, bound) : message, parts);
   }
 
@@ -126,7 +140,7 @@ export class MessageRepair {
       case 'text':
         return this.isSentText(part) ? part : undefined;
       case 'file':
-        return sentFile(part);
+        return sentFile(part, this.types.answer);
       case 'tool-call':
         return this.call(part);
       case 'tool-result':
@@ -166,24 +180,6 @@ export class MessageRepair {
     return optionNames.some((name) => kind.startsWith(`${name}.`) || providerOptions?.[name] !== undefined);
   }
 
-  /** Adds options that the provider demands of the first call. */
-  private addCallOptions(parts: AssistantPart[]): void {
-    const { callOptions } = this.form;
-    const index = callOptions === undefined ? -1 : parts.findIndex(isCall);
-    const call = parts[index];
-    if (callOptions === undefined || call === undefined) return;
-    const missing = Object.entries(callOptions).filter(
-      ([provider, members]) => !hasOption(call, Object.keys(members)) && provider !== '',
-    );
-    if (missing.length === 0) return;
-    const added = missing.map(([provider, members]) => {
-      const given = call.providerOptions?.[provider];
-      return [provider, { ...(isJsonObject(given) ? given : undefined), ...members }];
-    });
-    const providerOptions = { ...call.providerOptions, ...Object.fromEntries(added) };
-    parts[index] = Object.freeze({ ...call, providerOptions: Object.freeze(providerOptions) });
-  }
-
   private results(message: ToolMessage): Message | undefined {
     const { takesBlankTexts } = this.form;
     const parts: ToolResultPart[] = [];
@@ -191,12 +187,33 @@ export class MessageRepair {
       if (this.omitted.has(part.toolCallId)) continue;
       const toolCallId = this.own.has(part.toolCallId) ? part.toolCallId : this.ids.of(part.toolCallId);
       const toolName = this.names.of(part.toolName);
-      const output = sentOutput(part.output, takesBlankTexts);
+      const output = sentOutput(part.output, takesBlankTexts, this.types.result);
       const isSame = toolCallId === part.toolCallId && toolName === part.toolName && output === part.output;
       parts.push(isSame ? part : Object.freeze({ ...part, toolCallId, toolName, output }));
     }
     return parts.length === 0 ? undefined : withContent(message, parts);
   }
+}
+
+/** True when reasoning was changed, so that its signature does not fit. */
+function losesSignature({ content }: AssistantMessage, changed: AssistantMessage): boolean {
+  return content.some((part, at) => isReasoning(part) && !isSameText(part, changed.content[at]));
+}
+
+function isSameText(part: AssistantPart, other: AssistantPart | undefined): boolean {
+  return part.type !== 'reasoning' || (other?.type === 'reasoning' && other.text === part.text);
+}
+
+function namesOf(parts: readonly UserPart[]): readonly string[] {
+  return parts.flatMap((part) =>
+    part.type === 'file' && part.filename !== undefined ? [part.filename] : [],
+  );
+}
+
+function withoutName(part: UserPart): UserPart {
+  if (part.type !== 'file' || part.filename === undefined) return part;
+  const { filename: _, ...others } = part;
+  return Object.freeze(others);
 }
 
 function hasText(part: UserMessage['content'][number]): boolean {
@@ -207,12 +224,9 @@ function isProviderCall(part: AssistantPart): part is ToolCallPart {
   return part.type === 'tool-call' && part.providerExecuted === true;
 }
 
-function isCall(part: AssistantPart): part is ToolCallPart {
-  return part.type === 'tool-call' && part.providerExecuted !== true;
-}
-
-/** True when the part is more than reasoning and sources, which no provider takes alone. */
+/** True when the part is more than reasoning, sources and facts of a response, which no provider takes alone. */
 function saysSomething(part: AssistantPart): boolean {
+  if (part.type === 'custom') return !part.kind.endsWith('.message_start');
   return !isReasoning(part) && part.type !== 'source';
 }
 

@@ -1,12 +1,13 @@
 import type { JsonValue } from '../../json.ts';
 import type {
   AssistantPart,
-  FilePart,
   ProviderOptions,
   TextPart,
   ToolContentPart,
   ToolOutput,
 } from '../../state/messages/messages.ts';
+import { NO_FILES, sentFile } from './sent-file.ts';
+import { isBlank, textPart } from './text-part.ts';
 
 /** Returns a value without lone surrogates in its texts and names; the value itself when it has no such texts. */
 export function wellFormed<T>(value: T): T {
@@ -34,55 +35,12 @@ function replaced(value: JsonValue): JsonValue {
   return Object.freeze(Object.fromEntries(members));
 }
 
-/** True for text of white space only. */
-export function isBlank(text: string): boolean {
-  return text.charCodeAt(0) > 0x20 && text.charCodeAt(0) < 0x80 ? false : text.trim() === '';
-}
-
-/** Returns a text part. */
-export function textPart(text: string): TextPart {
-  return Object.freeze({ type: 'text', text });
-}
-
-/** Returns the part when a provider can read its data, the part with corrected data, or a text that says what is missing. */
-export function sentFile(part: FilePart): FilePart | TextPart {
-  const { data } = part;
-  if (data.type === 'url' ? URL.canParse(data.url) : data.type !== 'data' || isBase64(data.data)) return part;
-  const corrected = data.type === 'data' ? correctedData(data.data) : undefined;
-  if (corrected === undefined)
-    return textPart(`[The file ${part.filename ?? part.mediaType} cannot be read.]`);
-  const mediaType = corrected.mediaType ?? part.mediaType;
-  return Object.freeze({ ...part, mediaType, data: Object.freeze({ type: 'data', data: corrected.data }) });
-}
-
-interface CorrectedData {
-  readonly data: string;
-  readonly mediaType: string | undefined;
-}
-
-/** Reads base64 with white space, with the alphabet of URLs, without padding, or inside a data: URL. */
-function correctedData(given: string): CorrectedData | undefined {
-  const isUrl = given.startsWith('data:') && given.includes(',');
-  const comma = isUrl ? given.indexOf(',') : -1;
-  const mediaType = isUrl ? given.slice('data:'.length, comma).split(';')[0] : '';
-  const text = given
-    .slice(comma + 1)
-    .replaceAll(/[\s=]/g, '')
-    .replaceAll('-', '+')
-    .replaceAll('_', '/');
-  const data = text.padEnd(Math.ceil(text.length / 4) * 4, '=');
-  return isBase64(data) ? { data, mediaType: mediaType || undefined } : undefined;
-}
-
-/** True for base64 with its padding. Checks the end by a pattern, and the rest for other characters. */
-function isBase64(text: string): boolean {
-  if (text.length === 0 || text.length % 4 !== 0) return false;
-  const end = text.endsWith('==') ? text.length - 2 : text.endsWith('=') ? text.length - 1 : text.length;
-  return !/[^A-Za-z0-9+/]/.test(text.slice(0, end));
-}
-
-/** Returns an output that has text, with files that can be read. */
-export function sentOutput(output: ToolOutput, takesBlankTexts: boolean): ToolOutput {
+/** Returns an output that has text, with files that can be read. `types`: see `FileForm`. */
+export function sentOutput(
+  output: ToolOutput,
+  takesBlankTexts: boolean,
+  types: RegExp | undefined,
+): ToolOutput {
   switch (output.type) {
     case 'text':
     case 'error-text':
@@ -90,18 +48,27 @@ export function sentOutput(output: ToolOutput, takesBlankTexts: boolean): ToolOu
         ? output
         : Object.freeze({ ...output, value: '(no output)' });
     case 'content':
-      return sentContent(output, takesBlankTexts);
+      return sentContent(output, takesBlankTexts, types);
     default:
       return output;
   }
 }
 
+/** Some packages send several results for several texts, or the JSON of the parts. */
+function textOutput(parts: readonly TextPart[]): ToolOutput {
+  return Object.freeze({ type: 'text', value: parts.map(({ text }) => text).join('\n') });
+}
+
 type ContentOutput = Extract<ToolOutput, { readonly type: 'content' }>;
 
-function sentContent(output: ContentOutput, takesBlankTexts: boolean): ToolOutput {
+function sentContent(output: ContentOutput, takesBlankTexts: boolean, types: RegExp | undefined): ToolOutput {
   const isSent = (part: ToolContentPart) => part.type !== 'text' || takesBlankTexts || !isBlank(part.text);
-  const value = output.value.map((part) => (part.type === 'file' ? sentFile(part) : part)).filter(isSent);
+  const value = output.value
+    .map((part) => (part.type === 'file' ? sentFile(part, types) : part))
+    .filter(isSent);
   if (value.length === 0) value.push(textPart('(no output)'));
+  if (types === NO_FILES && value.every(({ type }) => type === 'text'))
+    return textOutput(value as TextPart[]);
   const isSame = value.length === output.value.length && value.every((part, at) => part === output.value[at]);
   return isSame ? output : Object.freeze({ ...output, value: Object.freeze(value) });
 }

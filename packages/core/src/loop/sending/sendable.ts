@@ -11,9 +11,11 @@ import {
   type Fingerprint,
   type RequestStart,
 } from './fingerprint.ts';
+import { withCalledTools } from './called-tools.ts';
 import { LegalNames } from './legal-names.ts';
 import { MessageRepair } from './repaired-message.ts';
-import { isBlank, isReasoning, wellFormed } from './repaired-parts.ts';
+import { hasOption, isReasoning, wellFormed } from './repaired-parts.ts';
+import { isBlank } from './text-part.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
 import type { RequestForm } from '../inference/request-form.ts';
 import { neededEnd, SentList, withSentEnd, type Progress, type SentMessage } from './sent-list.ts';
@@ -51,7 +53,7 @@ export interface Sending {
  */
 export function sendableRequest(given: InferenceRequest, sending: Sending): SendableRequest {
   const { form } = sending;
-  const { tools, toolNames } = sentTools(given.tools, form);
+  const { tools, toolNames } = sentTools(given, form);
   const start = sentStart(given, tools, sending);
   const { fingerprint: known, sent } = sentProgress(given.messages, sending, start);
   const messages = withSentEnd(sent, form);
@@ -71,7 +73,7 @@ function renamedChoice(choice: ToolChoice, form: RequestForm): ToolChoice {
 /** Returns each message of a request with what is sent for it. */
 export function sentMessages(request: InferenceRequest, sending: Sending): readonly SentMessage[] {
   const { form, state } = sending;
-  const start = sentStart(request, sentTools(request.tools, form).tools, sending);
+  const start = sentStart(request, sentTools(request, form).tools, sending);
   const pairs: SentMessage[] = [];
   const history: History = { form, state, start, repair: new MessageRepair(form), pairs };
   grow(history, nothing(request.messages), undefined);
@@ -94,7 +96,13 @@ interface SentTools extends Pick<SendableRequest, 'toolNames'> {
 
 const sentToolLists = new WeakMap<readonly ToolDescription[], Map<string, SentTools>>();
 
-function sentTools(given: readonly ToolDescription[], form: RequestForm): SentTools {
+function sentTools({ tools, messages }: InferenceRequest, form: RequestForm): SentTools {
+  const sent = ownTools(tools, form);
+  if (!form.declaresCalledTools) return sent;
+  return { ...sent, tools: withCalledTools(sent.tools, messages, LegalNames.for(form.toolName)) };
+}
+
+function ownTools(given: readonly ToolDescription[], form: RequestForm): SentTools {
   const known = sentToolLists.get(given) ?? new Map<string, SentTools>();
   sentToolLists.set(given, known);
   const result = known.get(form.name) ?? repairedTools(given, LegalNames.for(form.toolName));
@@ -223,8 +231,10 @@ function grow(
     const isCurrent = message.role !== 'system' && executionIdOf(message) === state.executionId;
     if (isCurrent) closed ??= list.progress();
     const bears = isCurrent && form.takesReasoning && bearsReasoning(message);
-    if (bears) dependsOnStart = true;
-    const keepsReasoning = isCurrent && (!bears || isOwnReasoning(message, state, list));
+    const isTied = bears || (isCurrent && form.takesReasoning && isBound(message, form));
+    if (isTied) dependsOnStart = true;
+    const isOwn = !isTied || isOfModel(message, state, start.model);
+    const keepsReasoning = isCurrent && isOwn && (!bears || isOwnReasoning(message, state, list));
     list.add(message, repair.repaired(message, keepsReasoning && form.takesReasoning));
   }
   const whole = list.progress();
@@ -233,6 +243,19 @@ function grow(
 
 function bearsReasoning({ role, content }: Message): boolean {
   return role === 'assistant' && content.some(isReasoning);
+}
+
+/** True when parts of the message refer to the response that they come from. */
+function isBound({ role, content }: Message, { boundOptions = NOTHING }: RequestForm): boolean {
+  return role === 'assistant' && content.some((part) => hasOption(part, boundOptions));
+}
+
+/** True for a message of the model that is called, and for one whose model is not known. */
+function isOfModel({ metadata }: Message, state: AgentState, model: string | undefined): boolean {
+  const id = metadata?.['step_id'];
+  const step = id === undefined ? undefined : state.steps.findLast((one) => one.id === id);
+  const made = step && state.requestOf(step).model;
+  return made === undefined || made === model;
 }
 
 /** True for reasoning that was given after the same request, and for that of an earlier release, which kept no fingerprint. */

@@ -1,8 +1,15 @@
-import { assembleMessage, type Message, type Messages } from '../../state/messages/messages.ts';
+import {
+  assembleMessage,
+  type AssistantMessage,
+  type Message,
+  type Messages,
+  type ToolMessage,
+} from '../../state/messages/messages.ts';
 import { List } from '../../state/values/list.ts';
 import { grownFingerprint, NO_FINGERPRINT, type Fingerprint, type RequestStart } from './fingerprint.ts';
 import { withContent } from './repaired-message.ts';
-import { textPart } from './repaired-parts.ts';
+import { withSingleCalls } from './single-calls.ts';
+import { textPart } from './text-part.ts';
 import type { RequestForm } from '../inference/request-form.ts';
 
 /** A message as it is sent, and the message of the history that it stands for. */
@@ -74,6 +81,8 @@ export class SentList {
     if (sent === undefined) this.pairs?.push({ said });
     else if (sent.role === 'user' && last?.role === 'user' && !this.form.takesUserMessagesInARow)
       this.join(last, sent, said);
+    else if (sent.role === 'tool' && last?.role === 'assistant' && this.form.takesSingleCalls)
+      this.appendApart(last, sent, said);
     else this.append(sent, said, last);
     this.count++;
   }
@@ -139,12 +148,27 @@ export class SentList {
 
   /** Adds a message of the user to the one before it. */
   private join(last: Message, next: Message, said: Message): void {
+    this.replaceLast([withContent(last, joinedContent(last.content, next.content))]);
+    this.pairs?.push({ sent: next, said });
+  }
+
+  /** Adds results to an answer with several calls, which becomes several messages. */
+  private appendApart(answer: AssistantMessage, results: ToolMessage, said: Message): void {
+    const messages = withSingleCalls(answer, results, this.form);
+    if (messages === undefined) return this.append(results, said, answer);
+    this.replaceLast(messages);
+    const before = this.pairs?.pop();
+    const [first, ...others] = messages;
+    if (first) this.pairs?.push({ ...before, sent: first });
+    this.pairs?.push(...others.map((sent, at) => (at === others.length - 1 ? { sent, said } : { sent })));
+  }
+
+  private replaceLast(messages: readonly Message[]): void {
     this.diverge();
     const others = this.sent.slice(0, -1);
     this.base = List.from(others);
-    this.added.push(withContent(last, joinedContent(last.content, next.content)));
+    this.added.push(...messages);
     if (this.known.count > others.length) this.known = NO_FINGERPRINT;
-    this.pairs?.push({ sent: next, said });
   }
 }
 
