@@ -45,7 +45,7 @@ export async function infer(run: InferenceRun): Promise<void> {
   if (!run.isFirstCall && (await run.hooks.enforceLimits())) return; // failed calls are billed too
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
   if (!run.isFirstCall) {
-    await shortenRequest(run, requestOf(run, fallback));
+    if (!isOtherModel(run, fallback)) await shortenRequest(run, requestOf(run, fallback));
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   let request = finalRequest(run, requestOf(run, fallback));
@@ -103,6 +103,12 @@ function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefine
     responseFormat: state.responseFormat,
     llmConfig: fallback ? { ...state.llmConfig, ...fallback } : state.llmConfig,
   };
+}
+
+/** True when the fallback is called after another model has failed. */
+function isOtherModel({ loop, state }: InferenceRun, fallback: LlmConfig | undefined): boolean {
+  const failed = state.currentStep?.inferenceFailures.at(-1)?.modelId;
+  return fallback !== undefined && loop.modelIdOf({ ...state.llmConfig, ...fallback }) !== failed;
 }
 
 const LAST_STEP = 'This is the last step: no tool can be called any more. Answer now with what you know.';

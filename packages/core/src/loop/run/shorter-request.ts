@@ -1,4 +1,4 @@
-import type { LlmConfig } from '../../state/inference/llm-config.ts';
+import type { ErrorCode } from '../../errors.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import {
   DriverError,
@@ -13,7 +13,7 @@ import { tokensOf, tokensOfRequest, tokensOfStart } from '../inference/token-est
 import { withShortResults } from '../sending/short-results.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { nextAction } from '../steps/stepper.ts';
-import { effectiveRequest, shortenedTo, type CallingRun } from './call-model.ts';
+import { shortenedTo, type CallingRun } from './call-model.ts';
 import type { RunHooks } from './run-hooks.ts';
 
 /** The part of a run that makes its requests shorter. */
@@ -28,8 +28,9 @@ export function canBeShorter(run: ReducingRun, error: unknown, request: Inferenc
   if (driverFailureOf(error).kind !== 'contextTooLong' || run.loop.retry.maxElapsedSeconds === 0)
     return false;
   const target = targetOf(run, toErrorRecord(error).message, request);
-  return reductionsAfter(run, refusals(run, request.llmConfig).length).some((reduction) =>
-    reduction === 'summarize' ? run.loop.hooks.has('onContextTooLong') : isShorter(run, request, target),
+  const refused = refusalsBy(run.loop.modelIdOf(request.llmConfig), run);
+  return reductionsAfter(refused.length, run).some(
+    (reduction) => reduction === 'summarize' || isShorter(run, request, target),
   );
 }
 
@@ -38,12 +39,14 @@ export function canBeShorter(run: ReducingRun, error: unknown, request: Inferenc
  * that was not tried and that helps. Each way is tried once in a step.
  * @throws DriverError `contextTooLong` when no way helps.
  */
-export async function shortenRequest(run: ReducingRun, request: InferenceRequest): Promise<void> {
-  const refused = refusals(run, request.llmConfig);
-  const last = refused.at(-1);
-  if (last === undefined || last !== run.state.currentStep?.inferenceFailures.at(-1)) return;
+export async function shortenRequest(run: ReducingRun, next: InferenceRequest): Promise<void> {
+  const { currentStep: step } = run.state;
+  const last = step?.inferenceFailures.at(-1);
+  if (step === undefined || last?.error.code !== TOO_LONG) return;
+  // A hook may have changed the model of the refused request.
+  const request = { ...next, llmConfig: run.state.requestOf(step).llmConfig };
   const target = targetOf(run, last.error.message, request);
-  for (const reduction of reductionsAfter(run, refused.length - 1)) {
+  for (const reduction of reductionsAfter(refusalsBy(last.modelId, run).length - 1, run)) {
     const isDone =
       reduction === 'summarize' ? await summarized(run, target) : shortenedResults(run, request, target);
     if (isDone || !run.mayBegin() || nextAction(run.state).type !== 'infer') return;
@@ -51,29 +54,27 @@ export async function shortenRequest(run: ReducingRun, request: InferenceRequest
   throw refusal(last.error.message, { data: last.error.data });
 }
 
-function reductionsAfter({ loop }: ReducingRun, count: number): readonly Reduction[] {
-  return loop.whenTooLong.slice(count);
+const TOO_LONG: ErrorCode = 'DRIVER_CONTEXT_TOO_LONG';
+
+/** The ways of the agent that are left after a number of refusals. */
+function reductionsAfter(count: number, { loop }: ReducingRun): readonly Reduction[] {
+  const hasHooks = loop.hooks.has('onContextTooLong');
+  return loop.whenTooLong.filter((reduction) => reduction !== 'summarize' || hasHooks).slice(count);
 }
 
-/** The calls of this model in the open step, since `retry()`, that the provider refused as too long. */
-function refusals(
-  { loop, state }: ReducingRun,
-  llmConfig: LlmConfig | undefined,
-): readonly InferenceFailure[] {
-  const modelId = loop.modelIdOf(llmConfig);
+/** The calls of a model in the open step, since `retry()`, that the provider refused as too long. */
+function refusalsBy(modelId: string | undefined, { state }: ReducingRun): readonly InferenceFailure[] {
   return failuresInSeries(state.currentStep?.inferenceFailures ?? []).filter(
-    (failure) => failure.error.code === 'DRIVER_CONTEXT_TOO_LONG' && failure.modelId === modelId,
+    (failure) => failure.error.code === TOO_LONG && failure.modelId === modelId,
   );
 }
 
 /** Lets hooks shorten what the compiler selects. Returns true when the messages have become fewer tokens. */
 async function summarized(run: ReducingRun, maxTokens: number): Promise<boolean> {
-  const { hooks, compile } = run.loop;
-  if (!hooks.has('onContextTooLong')) return false;
   await run.hooks.callTooLong(maxTokens);
   const { currentStep: step } = run.state;
   if (step === undefined) return false;
-  const input = compile(run.state);
+  const input = run.loop.compile(run.state);
   if (tokensOf(input) >= tokensOf(step.input)) return false;
   run.advance({ type: 'inputChanged', input, at: run.now() });
   return true;
@@ -81,8 +82,9 @@ async function summarized(run: ReducingRun, maxTokens: number): Promise<boolean>
 
 /** Records that the results of the request are shortened, if this makes it shorter. */
 function shortenedResults(run: ReducingRun, request: InferenceRequest, target: number): boolean {
-  if (!isShorter(run, request, target)) return false;
-  const shorter = { ...effectiveRequest(run, request), shortenedTo: roomFor(request, target) };
+  const { currentStep: step } = run.state;
+  if (step === undefined || !isShorter(run, request, target)) return false;
+  const shorter = { ...run.state.requestOf(step), shortenedTo: roomFor(request, target) };
   run.advance({ type: 'requestChanged', request: shorter, at: run.now() });
   return true;
 }

@@ -130,6 +130,24 @@ describe('a request that is too long', () => {
     );
   });
 
+  test('is repeated once for each way only', async () => {
+    const { driver, state } = await run([call, call, call, tooLong, tooLong]);
+    expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
+    expect(driver.requests).toHaveLength(5);
+  });
+
+  test('is shortened also when a hook chooses the model', async () => {
+    const hook: Hook = {
+      beforeInference: (request) => ({ request: { ...request, llmConfig: { model: 'm' } } }),
+    };
+    const { driver, state } = await run([call, call, tooLong, call, 'A cat.'], { hooks: [hook] });
+    expect(state.status).toBe('completed');
+    expect([3, 4].map((at) => resultsIn(driver, at))).toEqual([
+      ['short', 'whole'],
+      ['short', 'short', 'whole'],
+    ]);
+  });
+
   test('is not repeated when nothing can be shortened: the newest results stay', async () => {
     const { state } = await run([call, tooLong]);
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
