@@ -61,6 +61,11 @@ export class PartialJson {
     return isOpen && this.mode !== 'broken';
   }
 
+  /** True when the text is not JSON. */
+  get isBroken(): boolean {
+    return this.mode === 'broken';
+  }
+
   /** The frozen value so far; `undefined` before it begins. The objects and arrays that have ended are shared. */
   get value(): JsonValue | undefined {
     let inner = this.openToken();
@@ -244,9 +249,13 @@ export async function* partialsOf<T>(
 ): AsyncGenerator<PartialOutput<T>, void> {
   let json = new PartialJson();
   let arrived = 0;
+  let part: string | undefined;
   for await (const event of events) {
     if (event.type === 'inference-started') [json, arrived] = [new PartialJson(), 0];
     if (event.type !== 'inference-delta' || event.delta.type !== 'text') continue;
+    // A comment of the model before its answer is no JSON.
+    if (event.delta.id !== part && json.isBroken) [json, arrived] = [new PartialJson(), 0];
+    part = event.delta.id;
     if (!json.push(event.delta.text)) continue;
     arrived += event.delta.text.length;
     if (json.valueCost > Math.max(SMALL_COST, COST_PER_CHARACTER * arrived)) continue;

@@ -1,11 +1,20 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
-import { compact, isSameJson, roundedInteger, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  compact,
+  isJsonObject,
+  isSameJson,
+  roundedInteger,
+  type JsonObject,
+  type JsonValue,
+} from '../json.ts';
 import type { AgentEvent } from '../loop/steps/events.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ResponseFormat } from '../state/inference/llm-config.ts';
 import type { AgentStep } from '../state/execution/step.ts';
+import { textOf } from '../state/messages/message-parts.ts';
+import type { AssistantPart } from '../state/messages/messages.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import {
   modelSchema,
@@ -212,7 +221,7 @@ function checkAnswer(
   model: ModelSchema,
   step: AgentStep,
 ): CheckResult<unknown> | Promise<CheckResult<unknown>> {
-  const json = withoutFence(step.text);
+  const json = withoutFence(answerTextOf(step));
   let value: JsonValue;
   try {
     value = JSON.parse(json) as JsonValue;
@@ -224,6 +233,20 @@ function checkAnswer(
   if (rounded === undefined) return model.check(value);
   const number = rounded.slice(0, 40);
   return { issues: [`the response: the whole number ${number} has too many digits: write it as a string`] };
+}
+
+/**
+ * The text to parse. Some models write comments beside their answer, and their provider marks which text is the answer:
+ * OpenAI by the phase of a message.
+ */
+function answerTextOf({ response, text }: AgentStep): string {
+  const answers = response?.content.filter(isFinalAnswer) ?? [];
+  return answers.length === 0 ? text : textOf(answers);
+}
+
+function isFinalAnswer(part: AssistantPart): boolean {
+  const members = part.type === 'text' ? Object.values(part.providerOptions ?? {}) : [];
+  return members.some((each) => isJsonObject(each) && each['phase'] === 'final_answer');
 }
 
 function truncationIssues({ response }: AgentStep): readonly string[] {

@@ -110,6 +110,45 @@ describe('text that is parsed as JSON', () => {
   });
 });
 
+/** A text part with the phase that OpenAI's package reports. */
+const phased = (text: string, phase: string) =>
+  ({ type: 'text', text, providerOptions: { openai: { phase, itemId: `msg_${phase}` } } }) as const;
+
+test.each([
+  ['a comment before the answer', [phased('Let me see.', 'commentary'), phased(fits, 'final_answer')]],
+  ['a draft before the answer', [phased(misfit, 'commentary'), phased(fits, 'final_answer')]],
+  ['a comment after it', [phased(fits, 'final_answer'), phased('Done.', 'commentary')]],
+  [
+    'an answer in two parts',
+    [phased(fits.slice(0, 9), 'final_answer'), phased(fits.slice(9), 'final_answer')],
+  ],
+])('the value is that of the final answer: %s', async (_, content) => {
+  const output = structuredOutput(weather, { maxRepairs: 0 });
+  const { state } = await observe({ script: [{ content }], hooks: [output] });
+  expect(output.read(readBack(state))).toEqual({ city: 'Ulm', celsius: 21 });
+});
+
+test('an empty final answer is not replaced by a comment', async () => {
+  const output = structuredOutput(weather, { maxRepairs: 0 });
+  const content = [phased(fits, 'commentary'), phased('', 'final_answer')];
+  const { state } = await observe({ script: [{ content }], hooks: [output] });
+  expect(() => output.read(state)).toThrow('it is empty');
+});
+
+test('an output of the AI SDK is refused', () => {
+  const output = {
+    name: 'object',
+    responseFormat: Promise.resolve({}),
+    parseCompleteOutput: () => undefined,
+  };
+  expect(() => structuredOutput(output as never)).toThrow(
+    expect.objectContaining({
+      code: 'OUTPUT_SCHEMA_INVALID',
+      message: expect.stringContaining('found an object with a function "parseCompleteOutput"') as string,
+    }),
+  );
+});
+
 describe('a response that does not fit the schema', () => {
   test('is followed by one repair request that lists the problems', async () => {
     const output = structuredOutput(weather);
@@ -281,6 +320,15 @@ describe('partials', () => {
       { city: 'Ulm', celsius: 21 },
     ]);
     expect(output.read(await stream.result)).toEqual({ city: 'Ulm', celsius: 21 });
+  });
+
+  test('begin after a comment of the model', async () => {
+    const output = structuredOutput(weather);
+    const content = [phased('Let me see.', 'commentary'), phased(fits, 'final_answer')];
+    const loop = createAgentLoop({ driver: scriptedDriver({ content }), hooks: [output] });
+    const seen: unknown[] = [];
+    for await (const partial of output.partials(loop.stream(question))) seen.push(partial);
+    expect(seen.at(-1)).toEqual({ city: 'Ulm', celsius: 21 });
   });
 
   test('of text that is not JSON are none', async () => {

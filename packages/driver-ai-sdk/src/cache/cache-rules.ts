@@ -25,6 +25,8 @@ const CACHING_CLAUDE = /claude-(3-7|3-5-haiku|[a-z]+-\d)/;
 
 function bedrockMarkOf(modelId: string, ttl: CacheTtl): SharedV4ProviderOptions | undefined {
   if (CACHING_CLAUDE.test(modelId)) return bedrockMark(ttl);
+  // An inference profile of the application does not name its model. When the model refuses marks, the driver sends none.
+  if (modelId.includes('application-inference-profile/')) return bedrockMark('5m');
   return modelId.includes('amazon.nova') ? bedrockMark('5m') : undefined;
 }
 

@@ -24,7 +24,7 @@ import {
   UnfinishedAnswerError,
   WebPageError,
 } from '../errors/call-errors.ts';
-import { isItemGone } from '../errors/error-kind.ts';
+import { isCacheRefused, isEncryptionRefused, isItemGone } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { withoutRefusedThinking } from './thinking.ts';
@@ -47,6 +47,18 @@ export interface CallPolicy {
 
 type CallOptions = ReturnType<typeof convertRequest>;
 type Attempt = AttemptResult<InferenceResponse>;
+
+/** The models that have refused to encrypt their reasoning: they have none. */
+const WITHOUT_REASONING = new WeakSet<LanguageModelV4>();
+/** The models that have refused marks for a prompt cache. */
+const WITHOUT_MARKS = new WeakSet<LanguageModelV4>();
+
+/** Adds a model. Returns true when it was there before. */
+function remembered(models: WeakSet<LanguageModelV4>, model: LanguageModelV4): boolean {
+  const isKnown = models.has(model);
+  models.add(model);
+  return isKnown;
+}
 
 /** One call of one model, with its retries. */
 export class ModelCall {
@@ -80,16 +92,27 @@ export class ModelCall {
     throw this.failure(outcome.error, outcome.attempts);
   }
 
-  /** Calls the model until there is an answer. A prompt that refers to lost items is sent once more without references. */
+  /**
+   * Calls the model until there is an answer. A prompt that refers to lost items is sent once more without references, and
+   * a call that asks in vain for encrypted reasoning, or for a prompt cache, once more without asking.
+   */
   private async attempts(
     request: InferenceRequest,
     prompt: Prompt,
   ): Promise<AttemptsResult<InferenceResponse>> {
     const outcome = await this.retried(() => this.attempt(request, prompt));
-    if ('answer' in outcome || outcome.isFinal || !isItemGone(outcome.error)) return outcome;
-    const detached = { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
-    const repeated = await this.retried(() => this.attempt(request, detached));
+    const again = 'answer' in outcome || outcome.isFinal ? undefined : this.corrected(prompt, outcome.error);
+    if (again === undefined) return outcome;
+    const repeated = await this.retried(() => this.attempt(request, again));
     return { ...repeated, attempts: outcome.attempts + repeated.attempts };
+  }
+
+  /** Returns the prompt to send once more after an error, if a change of the call can help. */
+  private corrected(prompt: Prompt, error: unknown): Prompt | undefined {
+    if (isItemGone(error)) return { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
+    if (isEncryptionRefused(error)) return remembered(WITHOUT_REASONING, this.model) ? undefined : prompt;
+    if (isCacheRefused(error)) return remembered(WITHOUT_MARKS, this.model) ? undefined : prompt;
+    return undefined;
   }
 
   private retried(attempt: () => Promise<Attempt>): Promise<AttemptsResult<InferenceResponse>> {
@@ -117,8 +140,8 @@ export class ModelCall {
   private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
     const { headers, model } = this;
     const options = convertRequest(request, promptOfAttempt(prompt), { headers, signal });
-    const sent = withoutRefusedThinking(withoutStorage(options, model), model);
-    return this.policy.cache(sent, model, this.inference.run);
+    const sent = withoutRefusedThinking(withoutStorage(options, model, !WITHOUT_REASONING.has(model)), model);
+    return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, model, this.inference.run);
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {

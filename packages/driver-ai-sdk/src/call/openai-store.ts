@@ -1,4 +1,5 @@
 import type {
+  JSONValue,
   LanguageModelV4CallOptions,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
@@ -11,10 +12,15 @@ import type { CalledModel } from '../values/called-model.ts';
  * Sets `store: false` for models of OpenAI's Responses API, so that a conversation does not refer to items that OpenAI
  * deletes. Does not change options that set `store`, that continue a conversation at OpenAI, or that declare tools which
  * OpenAI runs: the results of those tools exist at OpenAI only.
+ *
+ * The reasoning then comes encrypted, so that the next call can send it back. The package asks for it by the ids of models
+ * that reason; the driver asks for it behind every other id, such as the name of a deployment.
+ * @param takesReasoning false after the model has refused to encrypt its reasoning
  */
 export function withoutStorage(
   options: LanguageModelV4CallOptions,
   model: CalledModel,
+  takesReasoning = true,
 ): LanguageModelV4CallOptions {
   if (!isOpenAiResponses(model)) return options;
   const all = options.providerOptions ?? {};
@@ -23,7 +29,19 @@ export function withoutStorage(
   const own = all[name] ?? {};
   if (DECISIVE.some((member) => own[member] !== undefined)) return options;
   if (options.tools?.some(({ type }) => type === 'provider')) return options;
-  return { ...options, providerOptions: { ...all, [name]: { ...own, store: false } } };
+  const asks = takesReasoning && model.provider !== 'gateway' && !KNOWN_TO_PACKAGE.test(model.modelId);
+  const include = asks ? { include: withEncryptedReasoning(own['include']) } : {};
+  return { ...options, providerOptions: { ...all, [name]: { ...own, ...include, store: false } } };
+}
+
+/** Ids by which the package knows whether a model reasons. */
+const KNOWN_TO_PACKAGE = /^(gpt-\d|o\d|chatgpt-)/;
+
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
+
+function withEncryptedReasoning(included: JSONValue | undefined): JSONValue[] {
+  const others = Array.isArray(included) ? included : [];
+  return others.includes(ENCRYPTED_REASONING) ? others : [...others, ENCRYPTED_REASONING];
 }
 
 const DECISIVE: readonly string[] = ['store', 'previousResponseId', 'conversation'];

@@ -46,6 +46,20 @@ export function isItemGone(error: unknown): boolean {
 
 const ITEM_GONE = /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i;
 
+/** True for the error of a model that does not reason, and was asked for its encrypted reasoning. */
+export function isEncryptionRefused(error: unknown): boolean {
+  return ENCRYPTION_REFUSED.test(wordsOf(error));
+}
+
+const ENCRYPTION_REFUSED = /encrypted[_ ]content'? is not supported/i;
+
+/** True for the error of a model of Bedrock that takes no marks for its prompt cache. */
+export function isCacheRefused(error: unknown): boolean {
+  return CACHE_REFUSED.test(wordsOf(error));
+}
+
+const CACHE_REFUSED = /did not allow prompt caching|cache ?point/i;
+
 /** The kind of a failure: by its class, then by the words of the provider, then by the HTTP status. */
 export function errorKindOf(error: unknown): DriverErrorKind {
   const kind = kindOfClass(error) ?? kindOfAnswer(error, statusOf(error));

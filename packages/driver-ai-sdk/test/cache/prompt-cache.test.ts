@@ -33,6 +33,7 @@ describe('the mark of a message is for', () => {
     ['amazon-bedrock us.anthropic.claude-sonnet-4-5-20250929-v1:0', bedrock],
     ['amazon-bedrock anthropic.claude-3-7-sonnet-20250219-v1:0', bedrock],
     ['amazon-bedrock amazon.nova-pro-v1:0', bedrock],
+    ['amazon-bedrock arn:aws:bedrock:us-east-1:1:application-inference-profile/abc1', bedrock],
     ['amazon-bedrock anthropic.claude-3-haiku-20240307-v1:0', undefined],
     ['amazon-bedrock meta.llama3-1-70b-instruct-v1:0', undefined],
     ['openai.responses gpt-5', undefined],

@@ -2,7 +2,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { assistantMessage, userMessage, type LlmConfig } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver, type AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
 import { createGateway } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
 import { withoutStorage } from '../../src/call/openai-store.ts';
@@ -56,6 +56,50 @@ test('by default OpenAI stores nothing, and the next call sends everything', asy
   expect(sent).not.toContain('item_reference');
 });
 
+/** Runs two turns with a model behind an id of its own. */
+async function twoTurnsOf(
+  make: (url: string) => NonNullable<AiSdkDriverOptions['model']>,
+  ...replies: readonly Reply[]
+) {
+  const server = await localServer(...replies);
+  const driver = aiSdkDriver({ model: make(server.url) });
+  const hello = userMessage('hello');
+  const first = InferenceResponse.of(await driver.infer(request([hello]), quietly()));
+  const history = [hello, assistantMessage(first.content), userMessage('and?')];
+  await driver.infer(request(history), quietly());
+  return server.bodies;
+}
+
+test('a model behind a name of its own is asked for encrypted reasoning, and gets it back', async () => {
+  const make = (baseURL: string) => createOpenAI({ baseURL, apiKey: 'key' })('prod-main');
+  const bodies = await twoTurnsOf(make, answered, answered);
+  expect(bodies.map(({ store, include }) => [store, include])).toEqual(
+    Array.from({ length: 2 }, () => [false, ['reasoning.encrypted_content']]),
+  );
+  expect(JSON.stringify(bodies[1]?.['input'])).toContain('"encrypted_content":"sealed"');
+});
+
+test('a model that does not reason is asked once', async () => {
+  const refused: Reply = {
+    status: 400,
+    json: {
+      error: {
+        message: 'Encrypted content is not supported with this model.',
+        type: 'invalid_request_error',
+        param: 'include',
+        code: null,
+      },
+    },
+  };
+  const make = (baseURL: string) => createOpenAI({ baseURL, apiKey: 'key' })('small-chat');
+  const bodies = await twoTurnsOf(make, refused, answered, answered);
+  expect(bodies.map(({ include }) => include)).toEqual([
+    ['reasoning.encrypted_content'],
+    undefined,
+    undefined,
+  ]);
+});
+
 const stored = { providerOptions: { openai: { store: true } } };
 
 test('a call that refers to items that are gone is repeated once with their content', async () => {
@@ -72,6 +116,25 @@ test('and not more than once', async () => {
   const { second, bodies } = await twoTurns(stored, answered, gone, gone, answered);
   expect(await rejection(second)).toMatchObject({ kind: 'invalidRequest', data: { attempts: 2 } });
   expect(bodies).toHaveLength(3);
+});
+
+test.each([
+  ['gpt-5', undefined],
+  ['gpt-4.1', undefined],
+  ['o4-mini', undefined],
+  ['prod-main', ['reasoning.encrypted_content']],
+  ['my-gpt-5', ['reasoning.encrypted_content']],
+])('the driver asks for the reasoning of %s: %j', (modelId, include) => {
+  const options: LanguageModelV4CallOptions = { prompt: [] };
+  for (const provider of ['openai.responses', 'azure.responses'])
+    expect(withoutStorage(options, { provider, modelId }).providerOptions?.['openai']).toEqual({
+      store: false,
+      ...(include && { include }),
+    });
+  const own = { ...options, providerOptions: { openai: { include: ['file_search_call.results'] } } };
+  expect(
+    withoutStorage(own, { provider: 'openai.responses', modelId }).providerOptions?.['openai']?.['include'],
+  ).toEqual(['file_search_call.results', ...(include ?? [])]);
 });
 
 describe('the default', () => {

@@ -209,8 +209,10 @@ function isAiSdkSchema(schema: unknown): schema is AiSdkSchema {
  */
 function requireJsonSchema({ subjectName, code }: SchemaPurpose, schema: unknown): object {
   const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
-  if (isObject && ('type' in schema || !('jsonSchema' in schema))) return schema;
-  const found = isObject ? 'an object with a member "jsonSchema"' : describeValue(schema);
+  const method = isObject && Object.entries(schema).find(([, member]) => typeof member === 'function')?.[0];
+  if (isObject && !method && ('type' in schema || !('jsonSchema' in schema))) return schema;
+  const member = method ? `function "${method}"` : 'member "jsonSchema"';
+  const found = isObject ? `an object with a ${member}` : describeValue(schema);
   const message = `The schema of ${subjectName} must be a Standard Schema, a schema of the AI SDK or a JSON Schema, found ${found}.`;
   throw new HoldfastError(code, message);
 }
