@@ -77,7 +77,7 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
   'aiSdkDriver',
   {
     model: {
-      expected: 'a model or a model id, as in model: openai("gpt-5")',
+      expected: 'a language model or a model id, as in model: openai("gpt-5")',
       accepts: (value) => (typeof value === 'string' && value !== '') || isModelInstance(value),
     },
     registry: mustBe.objectWith('an object with languageModel(), as in registry: gateway', ['languageModel']),

@@ -22,9 +22,13 @@ test.each<readonly [unknown, string]>([
   [{ maxRetry: 1 }, 'did you mean "maxRetries"?'],
   [
     { model: () => model },
-    'model of aiSdkDriver must be a model or a model id, as in model: openai("gpt-5")',
+    'model of aiSdkDriver must be a language model or a model id, as in model: openai("gpt-5")',
   ],
-  [{ model: '' }, 'model of aiSdkDriver must be a model or a model id'],
+  [{ model: '' }, 'model of aiSdkDriver must be a language model or a model id'],
+  [
+    { model: { doGenerate: () => undefined, maxImagesPerCall: 1 } },
+    'model of aiSdkDriver must be a language model or a model id',
+  ],
   [{ registry: 'gateway' }, 'registry of aiSdkDriver must be an object with languageModel()'],
   [{ maxRetries: -1 }, 'maxRetries of aiSdkDriver must be a whole number of at least 0, found number -1.'],
   [{ headers: { 'x-team': 5 } }, 'headers of aiSdkDriver must be an object of strings'],

@@ -77,9 +77,13 @@ export class ModelResolver {
   }
 }
 
-/** True for a model of any specification. */
+/** Members of models that make images or videos. They have `doGenerate` too. */
+const OTHER_MODELS = ['maxImagesPerCall', 'maxVideosPerCall'];
+
+/** True for a language model of any specification. */
 export function isModelInstance(model: unknown): model is ModelInstance {
   if (typeof model !== 'object' || model === null) return false;
+  if (OTHER_MODELS.some((member) => member in model)) return false;
   return 'doGenerate' in model && typeof model.doGenerate === 'function';
 }
 

@@ -50,7 +50,7 @@ export function upgradeModel(model: EarlierModel): LanguageModelV4 {
       return model.supportedUrls;
     },
     async doGenerate(options) {
-      const result = await model.doGenerate(earlierOptions(options));
+      const result = await model.doGenerate(earlierOptions(options, model));
       return {
         ...result,
         content: result.content.map(upgradeContent),
@@ -60,7 +60,7 @@ export function upgradeModel(model: EarlierModel): LanguageModelV4 {
       };
     },
     async doStream(options) {
-      const { stream, ...rest } = await model.doStream(earlierOptions(options));
+      const { stream, ...rest } = await model.doStream(earlierOptions(options, model));
       const upgraded = new TransformStream<EarlierStreamPart, LanguageModelV4StreamPart>({
         transform: (part, controller) => controller.enqueue(upgradeStreamPart(part)),
       });
@@ -69,17 +69,22 @@ export function upgradeModel(model: EarlierModel): LanguageModelV4 {
   };
 }
 
-function earlierOptions(options: LanguageModelV4CallOptions): EarlierOptions {
-  const prompt = options.prompt.map(earlierMessage);
+type Version = EarlierModel['specificationVersion'];
+
+function earlierOptions(
+  options: LanguageModelV4CallOptions,
+  { specificationVersion }: EarlierModel,
+): EarlierOptions {
+  const prompt = options.prompt.map((message) => earlierMessage(message, specificationVersion));
   // Options that an earlier specification does not know reach the model unchanged, as with the AI SDK.
   return { ...options, prompt } as EarlierOptions;
 }
 
-function earlierMessage(message: LanguageModelV4Message) {
+function earlierMessage(message: LanguageModelV4Message, version: Version) {
   if (message.role === 'system') return message;
   const content = message.content.map((part) => {
     if (part.type === 'file') return { ...part, data: earlierFileData(part.data) };
-    if (part.type === 'tool-result') return { ...part, output: earlierOutput(part.output) };
+    if (part.type === 'tool-result') return { ...part, output: earlierOutput(part.output, version) };
     return part;
   });
   return { ...message, content };
@@ -96,28 +101,44 @@ function earlierFileData(data: SharedV4FileData) {
   }
 }
 
-function earlierOutput(output: LanguageModelV4ToolResultOutput) {
+function earlierOutput(output: LanguageModelV4ToolResultOutput, version: Version) {
   if (output.type !== 'content') return output;
-  return { ...output, value: output.value.map(earlierOutputPart) };
+  return { ...output, value: output.value.map((part) => earlierOutputPart(part, version)) };
 }
 
 type OutputPart = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
-function earlierOutputPart(part: OutputPart) {
+/** V2 has one kind of file in a result, and V3 has kinds of their own for images: other kinds are dropped by packages. */
+function earlierOutputPart(part: OutputPart, version: Version) {
   if (part.type !== 'file') return part;
   const { data, mediaType, filename, providerOptions } = part;
+  if (version === 'v2') return mediaPart(data, mediaType);
+  const isImage = mediaType.startsWith('image');
   switch (data.type) {
     case 'data': {
       const content = typeof data.data === 'string' ? data.data : toBase64(data.data);
-      return { type: 'file-data', data: content, mediaType, filename, providerOptions };
+      return isImage
+        ? { type: 'image-data', data: content, mediaType, providerOptions }
+        : { type: 'file-data', data: content, mediaType, filename, providerOptions };
     }
     case 'url':
-      return { type: 'file-url', url: data.url.href, providerOptions };
+      return { type: isImage ? 'image-url' : 'file-url', url: data.url.href, providerOptions };
     case 'reference':
-      return { type: 'file-id', fileId: data.reference, providerOptions };
+      return { type: isImage ? 'image-file-id' : 'file-id', fileId: data.reference, providerOptions };
     default:
       return part;
   }
+}
+
+function mediaPart(data: SharedV4FileData, mediaType: string) {
+  if (data.type === 'data')
+    return {
+      type: 'media',
+      data: typeof data.data === 'string' ? data.data : toBase64(data.data),
+      mediaType,
+    };
+  if (data.type === 'text') return data;
+  return { type: 'text', text: data.type === 'url' ? data.url.href : `[A file of the type ${mediaType}]` };
 }
 
 function upgradeContent(part: EarlierContent): LanguageModelV4Content {

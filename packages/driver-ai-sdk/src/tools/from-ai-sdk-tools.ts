@@ -91,6 +91,7 @@ export async function fromAiSdkTools<const Tools extends AiSdkToolSet>(
 ): Promise<readonly Tool[]> {
   const policy: FromAiSdkToolsOptions = checkOptions(options);
   requireSet(tools);
+  for (const [name, each] of Object.entries(tools)) requireForeign(name, each);
   requireMembers('effects', policy.effects, EFFECT, tools);
   requireMembers('needsApproval', policy.needsApproval, mustBe.boolean, tools);
   requireNames(policy);
@@ -103,6 +104,15 @@ function requireSet(tools: unknown): void {
   if (mustBe.object.accepts(tools) && !(tools instanceof Promise)) return;
   const examples = 'fromAiSdkTools({ search }) or fromAiSdkTools(await client.tools())';
   throw invalidArgument(`fromAiSdkTools takes an object with tools by name, as in ${examples}.`, TypeError);
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` for a tool of this library. */
+function requireForeign(name: string, given: unknown): void {
+  if (typeof member(given, 'validate') !== 'function') return;
+  throw invalidArgument(
+    `"${name}" in fromAiSdkTools is a tool of Holdfast: pass it to the loop as it is, as in tools: [${name}].`,
+    TypeError,
+  );
 }
 
 /** @throws RangeError `ARGUMENT_INVALID` for a default that would do nothing. */

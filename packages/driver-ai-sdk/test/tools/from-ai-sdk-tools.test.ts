@@ -3,6 +3,7 @@ import {
   AgentState,
   createAgentLoop,
   pendingQuestions,
+  tool as ownTool,
   type AgentEvent,
   type JsonObject,
   type Tool,
@@ -306,4 +307,15 @@ test('a tool with the name of a member of every object has the options of the ot
   const tools = { constructor: tool({ ...named, execute: () => 'dry' }) };
   const [converted] = await fromAiSdkTools(tools as never, { effects: {} });
   expect(converted).toMatchObject({ name: 'constructor', effect: 'once' });
+});
+
+test('a tool of this library is refused in words', async () => {
+  const own = ownTool({ name: 'search', description: 'Searches.', inputSchema, execute: () => 1 });
+  await expect(fromAiSdkTools({ search: own as never })).rejects.toThrow(
+    expect.objectContaining({
+      code: 'ARGUMENT_INVALID',
+      message:
+        '"search" in fromAiSdkTools is a tool of Holdfast: pass it to the loop as it is, as in tools: [search].',
+    }),
+  );
 });
