@@ -54,22 +54,39 @@ export function aiSdkTelemetry(options: AiSdkTelemetryOptions = {}): AiSdkTeleme
     const integrations = options.integrations ?? registeredIntegrations();
     return new AgentTrace(new TelemetryDispatcher(integrations, options));
   };
+  const tell = once(() => {
+    // oxlint-disable-next-line no-console -- nothing else shows that the telemetry is empty
+    console.warn(
+      'aiSdkTelemetry sees no runs of a loop: pass the loop to telemetry.loop() too, as in telemetry.loop(createAgentLoop(telemetry.options({ driver }))).',
+    );
+  });
   return Object.freeze({
     options: (given) => ({
       ...given,
-      driver: tracedDriver(given.driver),
+      driver: tracedDriver(given.driver, tell),
       ...(given.tools && { tools: given.tools.map(tracedTool) }),
     }),
     loop: (loop) => tracedLoop(loop, newTrace),
   } satisfies AiSdkTelemetry);
 }
 
-function tracedDriver(driver: Driver): Driver {
+/** Returns a function that works the first time only. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+/** @param tellUnwatched called when a loop calls the driver in a run that `loop` does not watch */
+function tracedDriver(driver: Driver, tellUnwatched: () => void): Driver {
   return {
     ...driver,
     async infer(request: InferenceRequest, inference: InferenceOptions) {
       const { state } = inference.run ?? {};
       const trace = current.getStore();
+      if (trace === undefined && state !== undefined) tellUnwatched();
       const stepId = state?.currentStep?.id;
       if (!trace?.isOf(state?.executionId) || stepId === undefined) return driver.infer(request, inference);
       const place = { stepId, isStreamed: inference.onDelta !== undefined };
