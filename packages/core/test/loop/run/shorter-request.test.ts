@@ -148,6 +148,21 @@ describe('a request that is too long', () => {
     ]);
   });
 
+  test('is shortened by the process that resumes after a crash', async () => {
+    const saved: AgentState[] = [];
+    const checkpoint = { save: async (state: AgentState) => (saved.push(state), state) };
+    const script = [call, call, tooLong, 'A cat.'];
+    await createAgentLoop({ driver: scriptedDriver(...script), tools: [look] }).run(question, { checkpoint });
+    const failed = saved.find(({ currentStep }) => currentStep?.pendingRetry !== undefined);
+    const document = JSON.parse(JSON.stringify(failed)) as Parameters<typeof AgentState.fromJSON>[0];
+    const { driver, state } = await run([call, 'A cat.'], {}, AgentState.fromJSON(document));
+    expect(state.status).toBe('completed');
+    expect([0, 1].map((at) => resultsIn(driver, at))).toEqual([
+      ['short', 'whole'],
+      ['short', 'short', 'whole'],
+    ]);
+  });
+
   test('is not repeated when nothing can be shortened: the newest results stay', async () => {
     const { state } = await run([call, tooLong]);
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
