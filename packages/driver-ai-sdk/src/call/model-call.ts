@@ -14,6 +14,7 @@ import { convertPartialResult, convertResult, isFinished } from '../response/con
 import type { CacheCall } from '../cache/prompt-cache.ts';
 import { callFailed, shownError, type AiSdkDriverError } from '../errors/driver-error.ts';
 import { promptOfAttempt, type Prompt } from '../prompt/prompt.ts';
+import { withoutResultFiles } from '../prompt/result-files.ts';
 import { readStream } from '../response/read-stream.ts';
 import { withRetries, type AttemptResult, type AttemptsResult, type Wait } from './retry.ts';
 import { headersOf, type CallHeaders, type HeadersOption } from './headers.ts';
@@ -139,7 +140,10 @@ export class ModelCall {
 
   private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
     const { headers, model } = this;
-    const options = convertRequest(request, promptOfAttempt(prompt), { headers, signal });
+    const options = convertRequest(request, withoutResultFiles(promptOfAttempt(prompt), model), {
+      headers,
+      signal,
+    });
     const sent = withoutRefusedThinking(withoutStorage(options, model, !WITHOUT_REASONING.has(model)), model);
     return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, model, this.inference.run);
   }
