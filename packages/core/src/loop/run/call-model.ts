@@ -76,10 +76,7 @@ export function effectiveRequest(
 }
 
 /** The form of the driver, or the strictest one when the model has refused it in the step before. */
-function formFor(
-  run: Pick<CallingRun, 'loop' | 'state'>,
-  llmConfig: LlmConfig | undefined,
-): RequestForm {
+function formFor(run: Pick<CallingRun, 'loop' | 'state'>, llmConfig: LlmConfig | undefined): RequestForm {
   const form = ownForm(run.loop, llmConfig);
   return isRefused(run, llmConfig) ? strictestLike(form) : form;
 }
