@@ -7,7 +7,8 @@ import type {
 import type { CalledModel } from '../values/called-model.ts';
 
 /** The providers whose packages write the parts of a result as JSON: a model would read a picture as base64. */
-const WRITES_JSON = /^(openai|azure)\.chat|^(groq|mistral|cohere|cerebras)\b|(?<!^(deepseek|xai|google\.vertex))\.chat$/;
+const WRITES_JSON =
+  /^(openai|azure)\.chat|^(groq|mistral|cohere|cerebras)\b|(?<!^(deepseek|xai|google\.vertex))\.chat$/;
 
 /** The providers whose models read a picture in a message of the user, after the results. */
 const READS_PICTURES = /^(openai|azure)\.chat/;
