@@ -52,7 +52,7 @@ function imported({ dice, clock }: Pick<Stage, 'dice' | 'clock'>): readonly Mess
 /** The user writes, or repeats a failed run. */
 function asked(stage: Stage, state: AgentState): AgentState {
   if (state.status === 'failed' && stage.dice.chance(0.3)) return state;
-  return state.withMessages([userMessage(stage.words(), { clock: stage.clock })]);
+  return state.withUserMessage(stage.words(), { clock: stage.clock });
 }
 
 /** A deploy, or a change of the prompt or of the model. */

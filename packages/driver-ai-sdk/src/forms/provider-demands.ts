@@ -202,7 +202,10 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   },
   {
     provider: '^(fireworks|togetherai)',
-    demands: { toolName: { first: 'A-Za-z_', characters: LETTERS, maxLength: 64 } },
+    demands: {
+      toolName: { first: 'A-Za-z_', characters: LETTERS, maxLength: 64 },
+      takesLaterSystemMessages: false,
+    },
     source: 'mcp-use/mcp-use#90',
     date: '2026-11',
   },

@@ -43,7 +43,7 @@ export interface RequestForm {
   readonly takesFirstAnswer: boolean;
   /** True when the provider takes a last message of the assistant, and continues it. */
   readonly takesLastAnswer: boolean;
-  /** True when the provider takes several messages of the user one after the other. */
+  /** True when the provider takes several messages of the user, or of the assistant, one after the other. */
   readonly takesUserMessagesInARow: boolean;
   /** True when the provider takes a message of the user right after the results of tools. */
   readonly takesUserMessageAfterResults: boolean;

@@ -79,8 +79,7 @@ export class SentList {
     const sent = repaired && this.placed(repaired, last);
     if (sent !== said) this.diverge();
     if (sent === undefined) this.pairs?.push({ said });
-    else if (sent.role === 'user' && last?.role === 'user' && !this.form.takesUserMessagesInARow)
-      this.join(last, sent, said);
+    else if (last !== undefined && this.isJoined(last, sent)) this.join(last, sent, said);
     else if (sent.role === 'tool' && last?.role === 'assistant' && this.form.takesSingleCalls)
       this.appendApart(last, sent, said);
     else this.append(sent, said, last);
@@ -146,7 +145,12 @@ export class SentList {
     return undefined;
   }
 
-  /** Adds a message of the user to the one before it. */
+  /** True for a message of the user or of the assistant after one of the same role, where the provider takes one in a row. */
+  private isJoined(last: Message, { role }: Message): boolean {
+    return role === last.role && role !== 'system' && role !== 'tool' && !this.form.takesUserMessagesInARow;
+  }
+
+  /** Adds a message to the one of the same role before it. */
   private join(last: Message, next: Message, said: Message): void {
     this.replaceLast([withContent(last, joinedContent(last.content, next.content))]);
     this.pairs?.push({ sent: next, said });
