@@ -5,8 +5,8 @@ import { arenaDriver, play, seedOf } from '../../src/conversations/play.ts';
 import { IS_LONG } from '../../src/effort.ts';
 import { strictServers } from '../../src/strict/index.ts';
 
-/** The conversations that begin with each server: 700 requests, or 55,000 in `pnpm soak:providers`. */
-const ROUNDS = IS_LONG ? 160 : 2;
+/** The conversations that begin with each server: 400 requests, or 60,000 in `pnpm soak:providers`. */
+const ROUNDS = IS_LONG ? 160 : 1;
 /** `CONVERSATION=1407` plays this conversation only. */
 const ONLY = process.env['CONVERSATION'];
 
@@ -29,7 +29,7 @@ afterAll(() => arena.stop());
 
 const seeds = (server: number) =>
   ONLY === undefined
-    ? Array.from({ length: ROUNDS }, (_, round) => seedOf(round + 1, server))
+    ? Array.from({ length: ROUNDS }, (_, round) => seedOf(round + 1 + (server % 2), server))
     : [Number(ONLY)].filter((seed) => seed % 100 === server);
 
 const rows = strictServers().map(({ name }, server) => ({ name, server }));
