@@ -72,7 +72,7 @@ export class MessageRepair {
   }
 
   /** True for a message that is legal as it is, of texts, calls and results alone, as nearly every message is. */
-  private isPlain({ role, content, providerOptions }: Message): boolean {
+  isPlain({ role, content, providerOptions }: Message): boolean {
     if (providerOptions !== undefined || content.length === 0) return false;
     const { reasoningBeforeCalls, textBeforeCalls, callOptions } = this.form;
     const needs = reasoningBeforeCalls ?? textBeforeCalls ?? callOptions;

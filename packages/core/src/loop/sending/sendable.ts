@@ -1,6 +1,7 @@
 import type { AgentState } from '../../state/agent-state.ts';
 import { executionIdOf } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
+import { draft } from '../../state/values/copy.ts';
 import { NOTHING } from '../../state/values/frozen-array.ts';
 import { LineageCache } from '../../state/values/list.ts';
 import type { InferenceRequest, ToolDescription } from '../inference/driver.ts';
@@ -156,11 +157,12 @@ const RECENT = 4;
 /** Returns the repaired messages, from what is known of the conversation. */
 function sentProgress(source: Messages, { form, state }: Sending, start: RequestStart): Progress {
   const all = conversations.get(source) ?? NOTHING;
-  const known = all.find((one) => one.form === form.name);
+  const known = conversationOf(all, form.name);
+  const isSameRun = known !== undefined && known.executionId === state.executionId;
+  if (isSameRun && !form.takesSingleCalls && growsPlainly(known, source, start)) return known.whole;
   const repair = known?.repair ?? new MessageRepair(form);
   const isStart = known !== undefined && isSameStart(known.start, start);
-  const isContinued =
-    known !== undefined && known.executionId === state.executionId && (isStart || !known.dependsOnStart);
+  const isContinued = isSameRun && (isStart || !known.dependsOnStart);
   const from = known && beginning(known, source, isContinued);
   const progress = from ? renewed(from, source, isStart) : nothing(source);
   const isWithin = isContinued && from !== undefined && from.count >= known.closed.count;
@@ -176,6 +178,33 @@ function sentProgress(source: Messages, { form, state }: Sending, start: Request
   return grown.whole;
 }
 
+function conversationOf(all: readonly Conversation[], form: string): Conversation | undefined {
+  for (let index = 0; index < all.length; index++) if (all[index]?.form === form) return all[index];
+  return undefined;
+}
+
+/**
+ * Takes added messages into what is known, when they are sent as they are: calls and results, as in nearly every step. It
+ * changes the known part in place, because new objects would be a tenth of the allocations of a step.
+ */
+function growsPlainly(
+  { whole, closed, repair, start: known }: Conversation,
+  source: Messages,
+  start: RequestStart,
+): boolean {
+  if (!whole.isSame || whole === closed || whole.count === 0 || !isSameStart(known, start)) return false;
+  if (source.commonLength(whole.source) < whole.count || source.at(whole.count - 1)?.role === 'system')
+    return false;
+  for (let at = whole.count; at < source.length; at++) {
+    const message = source.at(at) as Message;
+    if ((message.role !== 'assistant' && message.role !== 'tool') || !repair.isPlain(message)) return false;
+  }
+  draft(whole).source = source;
+  draft(whole).sent = source;
+  draft(whole).count = source.length;
+  return true;
+}
+
 /** The longest known part with which the list begins: within the same run any, otherwise the part before its execution. */
 function beginning(known: Conversation, source: Messages, isContinued: boolean): Progress | undefined {
   const { whole, closed, recent } = known;
@@ -183,7 +212,7 @@ function beginning(known: Conversation, source: Messages, isContinued: boolean):
   if (!isContinued) return common >= closed.count ? closed : undefined;
   if (common >= whole.count) return whole;
   const part = recent.findLast(({ count }) => count <= common);
-  const count = Math.min(common, known.sameCount);
+  const count = Math.min(common, whole.isSame ? whole.count : known.sameCount);
   if (part === undefined && count > closed.count && closed.isSame) {
     const { fingerprint } = [whole, closed].find((one) => one.fingerprint.count <= count) ?? closed;
     return { source, count, sent: source, isSame: true, fingerprint };
