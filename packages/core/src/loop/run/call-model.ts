@@ -26,43 +26,39 @@ export interface CallingRun {
   advance(outcome: StepperOutcome): void;
 }
 
-/** The response of a call, and the fingerprint of its request when the response has reasoning. */
-export interface CalledModel {
-  readonly response: InferenceResponse;
-  readonly fingerprint: string | undefined;
-}
-
 type CallOptions = Pick<InferenceOptions, 'signal' | 'onDelta'>;
 
+/** Returns the request in the form of its provider. */
+export function sentRequest(run: CallingRun, request: InferenceRequest): SendableRequest {
+  return sentIn(formFor(run, request.llmConfig), run, request);
+}
+
 /**
- * Calls the model with the request in the form of its provider. When the provider refuses the request, the call is repeated
- * once in the strictest form.
- * @throws the error of the driver.
+ * Returns the request in the strictest form, after the provider refused another form of it, and records that.
+ * @throws the error when it is no refusal of the form, and when the strictest form is the same request.
  */
-export async function callModel(
+export function strictestAfter(
+  error: unknown,
+  sent: SendableRequest,
   run: CallingRun,
   request: InferenceRequest,
+  signal: AbortSignal,
+): SendableRequest {
+  if (!isRefusal(error, signal)) throw error;
+  const strictest = sentIn(strictestLike(ownForm(run.loop, request.llmConfig)), run, request);
+  if (isSameRequest(strictest, sent)) throw error;
+  const effective = { ...effectiveRequest(run, request), form: 'strictest' } as const;
+  run.advance({ type: 'requestChanged', request: effective, at: run.now() });
+  return strictest;
+}
+
+/** Sends a request to the driver. It is not async: another async function would be a twentieth of the memory of a step. */
+export function sendRequest(
+  run: CallingRun,
+  sent: SendableRequest,
   options: CallOptions,
-): Promise<CalledModel> {
-  const { signal } = options;
-  const form = formFor(run, request.llmConfig);
-  let sent = sentIn(form, run, request);
-  for (let isFirst = true; ; isFirst = false) {
-    try {
-      const answer = sendTo(run, sent, options);
-      return calledModel(
-        sent,
-        InferenceResponse.of(await withinGrace(answer, { signal, clock: run.loop.clock })),
-      );
-    } catch (error) {
-      const strictest =
-        isFirst && isRefusal(error, signal) ? sentIn(strictestLike(form), run, request) : sent;
-      if (isSameRequest(strictest, sent)) throw error;
-      sent = strictest;
-      const effective = { ...effectiveRequest(run, request), form: 'strictest' } as const;
-      run.advance({ type: 'requestChanged', request: effective, at: run.now() });
-    }
-  }
+): ReturnType<Driver['infer']> {
+  return withinGrace(sendTo(run, sent, options), { signal: options.signal, clock: run.loop.clock });
 }
 
 /** The request to record for a step, with the model that the driver names. */
@@ -130,12 +126,20 @@ function sendTo(
   });
 }
 
-function calledModel(sent: SendableRequest, response: InferenceResponse): CalledModel {
-  const { toolNames } = sent;
-  const fingerprint = some(response.content, isReasoning) ? fingerprintOf(sent) : undefined;
-  if (toolNames.size === 0) return { response, fingerprint };
+/** Returns the response of a call, with the names of tools that the agent knows. */
+export function responseOf(
+  { toolNames }: SendableRequest,
+  given: Awaited<ReturnType<Driver['infer']>>,
+): InferenceResponse {
+  const response = InferenceResponse.of(given);
+  if (toolNames.size === 0) return response;
   const content = response.content.map((part) => namedPart(part, toolNames));
-  return { response: InferenceResponse.of({ ...response, content }), fingerprint };
+  return InferenceResponse.of({ ...response, content });
+}
+
+/** Returns the fingerprint of the request, for a response with reasoning. */
+export function fingerprintFor(sent: SendableRequest, { content }: InferenceResponse): string | undefined {
+  return some(content, isReasoning) ? fingerprintOf(sent) : undefined;
 }
 
 function namedDelta(delta: InferenceDelta, names: ReadonlyMap<string, string>): InferenceDelta {

@@ -1,7 +1,13 @@
 import { pause } from '../../clock.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
-import { billedUsage, DriverError, driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
+import {
+  billedUsage,
+  DriverError,
+  driverFailureOf,
+  partialResponseOf,
+  type DriverErrorKind,
+} from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../inference/retry-policy.ts';
 import { usageOrEstimate } from '../inference/token-estimate.ts';
@@ -19,7 +25,15 @@ import { repairedMessages } from '../compile/repair-messages.ts';
 import { userMessage } from '../../state/messages/messages.ts';
 import type { EventBody } from '../steps/events.ts';
 import { nextAction } from '../steps/stepper.ts';
-import { callModel, effectiveRequest, type CallingRun } from './call-model.ts';
+import {
+  effectiveRequest,
+  fingerprintFor,
+  responseOf,
+  sendRequest,
+  sentRequest,
+  strictestAfter,
+  type CallingRun,
+} from './call-model.ts';
 import { canBeShorter, shortenRequest, withAdvice } from './shorter-request.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { RunParts } from './loop-parts.ts';
@@ -64,7 +78,16 @@ export async function infer(run: InferenceRun): Promise<void> {
   let response: InferenceResponse | undefined;
   let fingerprint: string | undefined;
   try {
-    ({ response, fingerprint } = await callModel(run, request, { signal, onDelta }));
+    let sent = sentRequest(run, request);
+    let given: Awaited<ReturnType<typeof sendRequest>>;
+    try {
+      given = await sendRequest(run, sent, { signal, onDelta });
+    } catch (error) {
+      sent = strictestAfter(error, sent, run, request, signal);
+      given = await sendRequest(run, sent, { signal, onDelta });
+    }
+    response = responseOf(sent, given);
+    fingerprint = fingerprintFor(sent, response);
     requireAnswer(response);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
@@ -84,14 +107,18 @@ export async function infer(run: InferenceRun): Promise<void> {
  * with an error, or it has nothing that a reader or a tool could use.
  */
 function requireAnswer(response: InferenceResponse): void {
-  const reason = response.rawFinishReason ?? response.finishReason;
-  const options = { partialResponse: response, data: { finishReason: reason } };
   if (isUnfinished(response))
-    throw new DriverError('network', 'The response of the model ended without a finish reason.', options);
+    throw noAnswer('network', 'The response of the model ended without a finish reason.', response);
+  const reason = response.rawFinishReason ?? response.finishReason;
   if (isBroken(response))
-    throw new DriverError('brokenAnswer', `The model ended its response with an error: ${reason}.`, options);
+    throw noAnswer('brokenAnswer', `The model ended its response with an error: ${reason}.`, response);
   if (isEmpty(response))
-    throw new DriverError('emptyAnswer', `The model answered with nothing (${reason}).`, options);
+    throw noAnswer('emptyAnswer', `The model answered with nothing (${reason}).`, response);
+}
+
+function noAnswer(kind: DriverErrorKind, message: string, partialResponse: InferenceResponse): DriverError {
+  const finishReason = partialResponse.rawFinishReason ?? partialResponse.finishReason;
+  return new DriverError(kind, message, { partialResponse, data: { finishReason } });
 }
 
 function requestOf({ loop, state }: InferenceRun, fallback: LlmConfig | undefined): InferenceRequest {

@@ -1,4 +1,5 @@
 import { describeValue, HoldfastError } from '../../errors.ts';
+import { some } from '../values/frozen-array.ts';
 import {
   byClass,
   DocumentReader,
@@ -231,10 +232,11 @@ export function isBroken({ finishReason, rawFinishReason }: InferenceResponse): 
 
 /** True for a response with nothing that a reader or a tool could use. A partial or filtered response is none of these. */
 export function isEmpty({ finishReason, content }: InferenceResponse): boolean {
-  if (finishReason === 'aborted' || finishReason === 'content-filter') return false;
-  return !content.some((part) =>
-    part.type === 'text' ? part.text.trim() !== '' : !EMPTY_TYPES.has(part.type),
-  );
+  return finishReason !== 'aborted' && finishReason !== 'content-filter' && !some(content, isUsable);
+}
+
+function isUsable(part: AssistantPart): boolean {
+  return part.type === 'text' ? part.text.trim() !== '' : !EMPTY_TYPES.has(part.type);
 }
 
 const EMPTY_TYPES: ReadonlySet<string> = new Set(['reasoning', 'reasoning-file', 'source']);
