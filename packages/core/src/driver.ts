@@ -38,7 +38,7 @@ export type {
   ToolDescription,
 } from './loop/inference/driver.ts';
 export { STRICTEST_FORM, USUAL_FORM } from './loop/inference/request-form.ts';
-export type { NameForm, RequestForm } from './loop/inference/request-form.ts';
+export type { FileForm, NameForm, RequestForm } from './loop/inference/request-form.ts';
 export type { CompiledStep } from './loop/run/call-model.ts';
 export type { SentMessage } from './loop/sending/sent-list.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
