@@ -111,7 +111,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     demands: {
       toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_.-', maxLength: 64 },
       callId: { characters: LETTERS, maxLength: 64 },
-      takesUserMessagesInARow: true,
+      takesUserMessagesInARow: false, // a call must follow a message of the user
       takesUserMessageAfterResults: true,
       ownCallIds: '^(?!srvtoolu_|mcptoolu_|[a-z]{2}_|mcpr?_)',
       optionNames: ['google', 'vertex', 'googleVertex'],
