@@ -11,14 +11,16 @@ const ROUNDS = IS_LONG ? 160 : 1;
 const ONLY = process.env['CONVERSATION'];
 
 /**
- * The refusals that a repetition in the strictest form mends, at servers that the driver does not know, by rule. Anything
- * else is a defect: of the repair, or of the table of providers.
+ * The refusals that only a repetition in the strictest form mends, by server and rule. Anything else is a defect: of the
+ * repair, or of the table of providers.
  */
 const MENDED: Readonly<Record<string, readonly string[]>> = {
   // Some servers demand the reasoning, and others refuse it.
   acme: ['strict/reasoning-content'],
   // The number is a setting of the server.
   vllm: ['vllm/images'],
+  // The package omits tools and calls when no call is allowed, as in the last step, which changes what thinking is bound to.
+  'amazon-bedrock (bound thinking)': ['bedrock/bound-thinking'],
 };
 
 let arena: Arena;
