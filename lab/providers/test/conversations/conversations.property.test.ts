@@ -19,8 +19,6 @@ const MENDED: Readonly<Record<string, readonly string[]>> = {
   acme: ['strict/reasoning-content'],
   // The number is a setting of the server.
   vllm: ['vllm/images'],
-  // The package omits tools and calls when no call is allowed, as in the last step, which changes what thinking is bound to.
-  'amazon-bedrock (bound thinking)': ['bedrock/bound-thinking'],
 };
 
 let arena: Arena;

@@ -53,8 +53,7 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
       const answer = script[requests.length - 1];
       if (answer === undefined) throw mismatch(`this is call ${requests.length} of the driver`);
       const response = InferenceResponse.of(await resolveAnswer(answer, requests.length, request, options));
-      for (const delta of response.text.match(/^\s*\S+\s*|\S+\s*/g) ?? [])
-        options.onDelta?.({ type: 'text', id: 'text', text: delta });
+      if (options.onDelta) reportTexts(response, options.onDelta);
       return response;
     },
     assertComplete() {
@@ -62,6 +61,18 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
       throw mismatch(`the driver was called ${requests.length} times`);
     },
   };
+}
+
+/** Reports the words of each text as deltas. Each text has an id of its own. */
+function reportTexts(
+  { content }: InferenceResponse,
+  onDelta: NonNullable<InferenceOptions['onDelta']>,
+): void {
+  const texts = content.filter((part) => part.type === 'text');
+  for (const [index, part] of texts.entries()) {
+    const id = index === 0 ? 'text' : `text ${index + 1}`;
+    for (const text of part.text.match(/^\s*\S+\s*|\S+\s*/g) ?? []) onDelta({ type: 'text', id, text });
+  }
 }
 
 async function resolveAnswer(

@@ -29,6 +29,7 @@ import { isCacheRefused, isEncryptionRefused, isItemGone } from '../errors/error
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { withoutRefusedThinking } from './thinking.ts';
+import { withKnownChoice } from './tool-choice.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
 import { httpFactsOf, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
@@ -144,7 +145,8 @@ export class ModelCall {
       headers,
       signal,
     });
-    const sent = withoutRefusedThinking(withoutStorage(options, model, !WITHOUT_REASONING.has(model)), model);
+    const unstored = withoutStorage(options, model, !WITHOUT_REASONING.has(model));
+    const sent = withoutRefusedThinking(withKnownChoice(unstored, model), model);
     return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, model, this.inference.run);
   }
 
