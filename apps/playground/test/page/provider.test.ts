@@ -53,6 +53,7 @@ describe.skipIf(isWithoutChromium).concurrent('a page with a provider', () => {
     expect(await shown.textContent()).toBe(
       `{\n  "to": "AnnU+202E${'x'.repeat(150)}U+200B\\u0007END",\n  "amount": 250\n}`,
     );
+    await shown.locator('mark').nth(1).waitFor(); // the page draws the arguments again when the state arrives
     expect(await shown.locator('mark').allTextContents()).toEqual(['U+202E', 'U+200B']);
     const hidden = await page.evaluate<number[]>(
       "(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => [scrollWidth - clientWidth, scrollHeight - clientHeight])(document.querySelector('.approval-arguments'))",
