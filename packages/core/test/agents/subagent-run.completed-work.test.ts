@@ -7,6 +7,7 @@ import {
   subagent,
   type Tool,
 } from '@holdfast/core';
+import { MemorySessionChannel } from '@holdfast/core/channel';
 import { manualClock, scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred, does, observe } from '../support/builders.ts';
@@ -29,7 +30,8 @@ async function auditedSession(last: Tool) {
     driver: scriptedDriver(ask, 'So be it.'),
     tools: [subagent({ ...named, loop: auditor })],
   });
-  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { parent } });
+  const channel = new MemorySessionChannel(); // the worker hears of the cancel at once
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), channel, agents: { parent } });
   const { sessionId } = await runtime.create({ definition: { name: 'parent' } });
   return { runtime, sessionId };
 }
