@@ -21,8 +21,8 @@ test('the program of the README is short', () => {
   expect(program?.text.split('\n').filter(Boolean).length).toBeLessThan(25);
 });
 
-test('the program of the README bundles to at most 1.2 times the same program with the AI SDK alone', () => {
-  expect(readme.bytes / withAiSdk.bytes).toBeLessThanOrEqual(1.2);
+test('the program of the README bundles to at most 1.25 times the same program with the AI SDK alone', () => {
+  expect(readme.bytes / withAiSdk.bytes).toBeLessThanOrEqual(1.25);
 });
 
 test('the driver brings neither `ai` nor the gateway into a bundle', () => {

@@ -159,16 +159,15 @@ function expectContinued(request: unknown, cancelled: unknown): void {
 
 /** The message of the next turn stands in the message before it where a provider takes no two messages of the user in a row. */
 function separated(message: Message): readonly Message[] {
-  const { content } = message;
-  const whole = JSON.stringify(content) ?? '';
+  const name = message.parts === undefined ? 'content' : 'parts';
+  const whole = JSON.stringify(message[name]) ?? '';
   if (!whole.includes(`${JOINT}And now?`)) return [message];
   const [before = '', after = ''] = whole.split(JOINT);
-  const [opening = ''] = /^(\[\{"type":"text","text":)?"/.exec(before) ?? [];
+  const [opening = ''] = /^(\[\{("type":"text",)?"text":)?"/.exec(before) ?? [];
   const closing = opening === '"' ? '"' : '"}]';
-  return [before + closing, opening + after].map((text): Message => ({
-    ...message,
-    content: JSON.parse(text) as unknown,
-  }));
+  return [before + closing, opening + after].map((text): Message => {
+    return { ...message, [name]: JSON.parse(text) as unknown };
+  });
 }
 
 /** What stands between two joined texts, in JSON. */

@@ -9,9 +9,9 @@ const routes: readonly UngroupedEngineCase[] = [
   engineCase(
     'an advance has `route` for a wake-up without a lane, and not for one with a lane and a group',
     async ({ engine, serve, looks, until }) => {
-      await serve();
       await engine.wake('a');
       await engine.wake('b', { lane: 'x', group: 'y' });
+      await serve(); // a worker that polls must not find a session before its wake-up
       await until('both sessions are advanced', () => ['a', 'b'].every((id) => looks(id).length > 0));
       assert(looks('a')[0]?.route, 'The advance of a session without a lane has no `route`.');
       assert.equal(looks('b')[0]?.route, undefined);
