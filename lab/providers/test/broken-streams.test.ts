@@ -170,7 +170,7 @@ function separated(message: Message): readonly Message[] {
   });
 }
 
-/** What stands between two joined texts, in JSON. */
+/** The separator of two joined texts, in JSON. */
 const JOINT = String.raw`\n\n`;
 
 interface Message {

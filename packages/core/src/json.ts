@@ -319,3 +319,15 @@ function isDigitAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 48 && code <= 57;
 }
+
+const encoder = new TextEncoder();
+
+/** Returns the length of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/** True when a text has at most this length in UTF-8. */
+export function fitsIn(maxBytes: number, text: string): boolean {
+  return text.length * 3 <= maxBytes || bytesOf(text) <= maxBytes; // a UTF-16 unit takes at most 3 bytes
+}

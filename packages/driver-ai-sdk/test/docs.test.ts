@@ -30,7 +30,7 @@ const FAILURES: Readonly<Record<string, unknown>> = {
 /** `vitest --update` writes changed messages to the page. */
 test('docs/errors.md shows the messages as the driver writes them', async () => {
   const shown = [...errors.matchAll(/^### `(DRIVER_\w+)`$/gm)].map(([, code]) => code);
-  // The loop itself finds answers that are none.
+  // The loop itself finds empty and broken answers.
   const ofLoop = ['DRIVER_EMPTY_ANSWER', 'DRIVER_BROKEN_ANSWER'];
   expect(new Set(shown)).toEqual(new Set([...Object.keys(FAILURES), ...ofLoop]));
   let expected = errors;

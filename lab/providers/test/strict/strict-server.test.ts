@@ -63,7 +63,7 @@ function profileOf(name: string): StrictProfile {
   return profile;
 }
 
-/** What the packages send on their own although the provider refuses it. The driver has to mend it. */
+/** The refusals that the packages of the AI SDK cause by themselves, and that the driver must prevent. */
 const NEEDS_REPAIR: Readonly<Record<string, string>> = {
   'deepseek (Responses)': 'deepseek-responses/adjacent',
   acme: 'strict/reasoning-content',

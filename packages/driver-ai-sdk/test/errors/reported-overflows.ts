@@ -1,6 +1,6 @@
 import { anthropic, google, openAi, type Row } from './reported-bodies.ts';
 
-/** What providers say of a request that is longer than the window of the model. */
+/** The messages of providers for a request that is longer than the window of the model. */
 export const REPORTED_OVERFLOWS: readonly Row[] = [
   [
     'llama.cpp',

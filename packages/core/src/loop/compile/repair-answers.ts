@@ -8,6 +8,7 @@ import {
   type ToolMessage,
   type ToolResultPart,
 } from '../../state/messages/messages.ts';
+import { isReasoning } from '../../state/messages/message-parts.ts';
 import { isHandledByLoop } from '../../state/messages/call-marks.ts';
 import { errorOutput, resultPart } from '../../state/tools/tool-execution.ts';
 
@@ -325,10 +326,10 @@ function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Con
   let [leadsToSomething, isInReasoning] = [false, false];
   for (let index = content.length - 1; index >= 0; index--) {
     const part = content[index] as AssistantPart;
-    const isReasoning = part.type === 'reasoning' || part.type === 'reasoning-file';
-    if (isInReasoning && !isReasoning) leadsToSomething = false;
-    isInReasoning = isReasoning;
-    if (isReasoning ? !leadsToSomething : !stays[index]) continue;
+    const reasons = isReasoning(part);
+    if (isInReasoning && !reasons) leadsToSomething = false;
+    isInReasoning = reasons;
+    if (reasons ? !leadsToSomething : !stays[index]) continue;
     leadsToSomething ||= saysSomething(part);
     kept.push(part);
   }

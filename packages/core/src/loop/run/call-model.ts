@@ -1,3 +1,4 @@
+import { isReasoning } from '../../state/messages/message-parts.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { AssistantPart } from '../../state/messages/messages.ts';
@@ -9,7 +10,6 @@ import { withShortResults } from '../sending/short-results.ts';
 import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
 import type { SentMessage } from '../sending/sent-list.ts';
 import { invalidArgument } from '../../errors.ts';
-import { isReasoning } from '../sending/repaired-parts.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';

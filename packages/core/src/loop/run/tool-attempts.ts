@@ -72,7 +72,7 @@ export async function runAttempts(
   }
 }
 
-/** The end of a call whose attempts threw an error that is none of its tool's. */
+/** The end of a call after an error that `execute` did not throw, such as one of a getter of the tool. */
 export function endOfFailure(error: unknown): CallEnd {
   return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
 }

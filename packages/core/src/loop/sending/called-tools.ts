@@ -21,7 +21,7 @@ export function withCalledTools(
 
 const lists = new WeakMap<readonly ToolDescription[], Map<string, readonly ToolDescription[]>>();
 
-/** The same lists for the same names, so that what is known of a list stays known. */
+/** The lists by their names: the same names give the same list object, by which drivers cache converted tools. */
 function declared(tools: readonly ToolDescription[], missing: readonly string[]): readonly ToolDescription[] {
   const known = lists.get(tools) ?? new Map<string, readonly ToolDescription[]>();
   lists.set(tools, known);

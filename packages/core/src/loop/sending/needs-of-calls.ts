@@ -1,8 +1,9 @@
+import { isReasoning } from '../../state/messages/message-parts.ts';
 import { isJsonObject } from '../../json.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import type { AssistantPart, ToolCallPart } from '../../state/messages/messages.ts';
 import type { RequestForm } from '../inference/request-form.ts';
-import { hasOption, isReasoning } from './repaired-parts.ts';
+import { hasOption } from './repaired-parts.ts';
 import { textPart } from './text-part.ts';
 
 /** True for a call of a tool that the provider does not run itself. */

@@ -1,3 +1,4 @@
+import { isReasoning } from '../../state/messages/message-parts.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import {
@@ -19,14 +20,7 @@ import { callMarksOf } from '../../state/messages/call-marks.ts';
 import { addNeedsOfCalls } from './needs-of-calls.ts';
 import { LegalIds, LegalNames } from './legal-names.ts';
 import type { RequestForm } from '../inference/request-form.ts';
-import {
-  hasOption,
-  isReasoning,
-  isWellFormed,
-  sentOutput,
-  wellFormed,
-  withoutOptions,
-} from './repaired-parts.ts';
+import { hasOption, isWellFormed, sentOutput, wellFormed, withoutOptions } from './repaired-parts.ts';
 import { fileTypes, sentFile, type FileTypes } from './sent-file.ts';
 import { isBlank, textPart } from './text-part.ts';
 

@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../json.ts';
 import type {
-  AssistantPart,
   ProviderOptions,
   TextPart,
   ToolContentPart,
@@ -104,9 +103,4 @@ export function hasOption(
 
 function isMembers(value: JsonValue): value is { readonly [name: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** True for reasoning, as text or as a file. */
-export function isReasoning({ type }: AssistantPart): boolean {
-  return type === 'reasoning' || type === 'reasoning-file';
 }

@@ -1,3 +1,5 @@
+import { isReasoning } from '../../state/messages/message-parts.ts';
+import { compact } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { executionIdOf } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
@@ -15,7 +17,7 @@ import {
 import { withCalledTools } from './called-tools.ts';
 import { LegalNames } from './legal-names.ts';
 import { MessageRepair } from './repaired-message.ts';
-import { hasOption, isReasoning, wellFormed } from './repaired-parts.ts';
+import { hasOption, wellFormed } from './repaired-parts.ts';
 import { isBlank } from './text-part.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
 import type { RequestForm } from '../inference/request-form.ts';
@@ -121,14 +123,10 @@ function repairedTools(given: readonly ToolDescription[], names: LegalNames): Se
     if (name !== tool.name) toolNames.set(name, tool.name);
     const { strict, providerOptions, inputExamples, providerTool } = tool;
     const others = { strict, providerOptions, inputExamples, providerTool };
-    return { name, description: text, inputSchema: schema, ...onlyDefined(others) };
+    return compact({ name, description: text, inputSchema: schema, ...others });
   });
   const isSame = tools.every((tool, at) => tool === given[at]);
   return { tools: isSame ? given : Object.freeze(tools), toolNames };
-}
-
-function onlyDefined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** The repaired messages of a conversation for one form. */

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../errors.ts';
 import { remainingAfter } from './call-outcome.ts';
-import { toJsonValue, type JsonValue } from '../../json.ts';
+import { bytesOf, toJsonValue, type JsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolOutcome } from '../../state/tools/tool-outcome.ts';
 import { NOTHING } from '../../state/values/frozen-array.ts';
@@ -57,7 +57,7 @@ function sizesOf(executions: readonly ToolExecution[]): Map<string, number> {
 /** The size of an outcome in bytes of JSON, or an upper bound when it is small. */
 function sizeOf(outcome: ToolOutcome): number {
   const bound = boundOf(outcome, SMALL_BYTES);
-  return bound <= SMALL_BYTES ? bound : new TextEncoder().encode(JSON.stringify(outcome)).length;
+  return bound <= SMALL_BYTES ? bound : bytesOf(JSON.stringify(outcome));
 }
 
 /** An upper bound of the size, as long as it is below the limit. */

@@ -1,6 +1,6 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { toJsonValue } from '../../json.ts';
+import { bytesOf, fitsIn, toJsonValue } from '../../json.ts';
 import { requireActive, resume, type SessionAction } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import { checkForkOptions, forkState, revisionGone, type ForkOptions } from '../actions/fork.ts';
@@ -390,7 +390,6 @@ const ENVELOPE_BYTES = 1_024;
 function requireRoomFor(sessionId: string, content: InboxContent, maxValueBytes: number | undefined): void {
   if (maxValueBytes === undefined || content.type !== 'message') return;
   const text = JSON.stringify(content);
-  if (text.length * 3 + ENVELOPE_BYTES <= maxValueBytes) return; // a UTF-16 unit takes at most 3 bytes
-  const bytes = new TextEncoder().encode(text).length + ENVELOPE_BYTES;
-  if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
+  if (fitsIn(maxValueBytes - ENVELOPE_BYTES, text)) return;
+  throw new SessionTooLargeError(sessionId, bytesOf(text) + ENVELOPE_BYTES, maxValueBytes);
 }

@@ -43,3 +43,8 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
   if (typeof content === 'object' && content !== null && 'role' in content) return content.content;
   throw wrongArgument(content, 'a message, or an array of its parts');
 }
+
+/** True for reasoning, as text or as a file. */
+export function isReasoning({ type }: MessagePart): boolean {
+  return type === 'reasoning' || type === 'reasoning-file';
+}

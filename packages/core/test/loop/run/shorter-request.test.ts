@@ -35,7 +35,7 @@ async function run(
   return { driver, loop, state: end };
 }
 
-/** What the model received as results: `whole` or `short`. */
+/** The form of each result that the model received: `whole` or `short`. */
 function resultsIn({ requests }: ReturnType<typeof scriptedDriver>, at: number): readonly string[] {
   const messages = requests[at]?.messages.toArray() ?? [];
   return messages.flatMap(({ role, content }) =>

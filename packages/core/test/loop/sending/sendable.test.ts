@@ -209,7 +209,7 @@ describe('arguments and texts', () => {
     { type: 'data', data: '' } as const,
     { type: 'data', data: '%%%' } as const,
     { type: 'url', url: 'no address' } as const,
-  ])('a file that cannot be read becomes a text: %j', (data) => {
+  ])('an unreadable file is replaced by a text: %j', (data) => {
     const file = { type: 'file', mediaType: 'image/png', filename: 'a.png', data } as const;
     expect(sent([userMessage([file])])[0]?.content).toEqual([
       { type: 'text', text: '[The file a.png cannot be read.]' },

@@ -24,7 +24,7 @@ function resultsIn(messages: Iterable<Message>): readonly ToolResultPart[] {
   return [...messages].flatMap((message) => (message.role === 'tool' ? message.content : []));
 }
 
-/** What is sent of each result: its length, or `short`. */
+/** The length of each result that is sent whole, or `short`. */
 function sentIn(messages: Iterable<Message>): readonly (number | 'short')[] {
   return resultsIn(messages).map(({ output }) => {
     const value = output.type === 'text' ? output.value : '';

@@ -21,7 +21,7 @@ async function run(script: readonly ScriptedAnswer[], options: Partial<AgentLoop
 
 const usage = { inputTokens: 7, outputTokens: 3 };
 
-describe('an answer that is none', () => {
+describe('an empty or broken answer', () => {
   const none: readonly (readonly [string, ScriptedAnswer, string])[] = [
     ['no content', { content: [], usage }, 'DRIVER_EMPTY_ANSWER'],
     ['a blank text', { text: ' \n', usage }, 'DRIVER_EMPTY_ANSWER'],

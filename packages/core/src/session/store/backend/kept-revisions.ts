@@ -6,14 +6,14 @@ import {
   readString,
   shapeReader,
 } from '../../../document.ts';
-import { compact, type JsonValue } from '../../../json.ts';
+import { compact, fitsIn, type JsonValue } from '../../../json.ts';
 import type { AgentSession } from '../../session.ts';
 import { readSessionInfo, type SessionInfo } from '../../session-info.ts';
 import type { SaveOptions } from '../../session-store.ts';
 import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from '../content/save-plan.ts';
 import type { ArchiveChange } from './session-backend.ts';
-import { bytesOf, parsePart, type SavePlan } from '../content/session-content.ts';
+import { parsePart, type SavePlan } from '../content/session-content.ts';
 import type { SessionRecord } from '../record/session-record.ts';
 
 /** The archive with one entry for each kept revision, at the position of its version. */
@@ -64,10 +64,6 @@ export function revisionChange(
   const put = [{ position: version, json: kept ?? JSON.stringify(shown) }];
   const removed = first !== undefined && first < oldest ? { from: first, to: oldest } : undefined;
   return { archive: { archive: REVISIONS, put, remove: removed }, firstRevision: oldest };
-}
-
-function fitsIn(maxBytes: number, json: string): boolean {
-  return json.length * 3 <= maxBytes || bytesOf(json) <= maxBytes; // a UTF-16 unit takes at most 3 bytes
 }
 
 function lengthOf({ head, values, lists }: SavePlan): number {

@@ -103,13 +103,6 @@ export function readStored<T>(where: string, expected: string, read: () => T): T
   }
 }
 
-const encoder = new TextEncoder();
-
-/** Returns the length of a text in UTF-8. */
-export function bytesOf(text: string): number {
-  return encoder.encode(text).length;
-}
-
 /**
  * Parses a stored text. @throws StateFormatError for a text that is missing or not JSON, and for a whole number that would be
  * rounded: the next save would write the rounded number.
