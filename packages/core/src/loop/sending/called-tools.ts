@@ -1,4 +1,5 @@
 import type { Messages } from '../../state/messages/messages.ts';
+import { LineageCache } from '../../state/values/list.ts';
 import type { ToolDescription } from '../inference/driver.ts';
 import type { LegalNames } from './legal-names.ts';
 import { isCall } from './needs-of-calls.ts';
@@ -10,13 +11,30 @@ export function withCalledTools(
   names: LegalNames,
 ): readonly ToolDescription[] {
   const known = new Set(tools.map(({ name }) => name));
-  const called = new Set<string>();
-  for (const { role, content } of messages) {
-    if (role !== 'assistant') continue;
-    for (const part of content) if (isCall(part)) called.add(names.of(part.toolName.toWellFormed()));
-  }
+  const called = new Set([...calledIn(messages)].map((name) => names.of(name.toWellFormed())));
   const missing = [...called].filter((name) => !known.has(name));
   return missing.length === 0 ? tools : declared(tools, missing);
+}
+
+/** The names of the tools that some messages call, in the order of their first calls. */
+interface CalledNames {
+  readonly messages: Messages;
+  readonly names: ReadonlySet<string>;
+}
+
+const calledNames = new LineageCache<CalledNames>();
+
+/** Returns the names that the messages call. For a list that has grown, only the added messages are read. */
+function calledIn(messages: Messages): ReadonlySet<string> {
+  const known = calledNames.get(messages);
+  const added = known && messages.since(known.messages);
+  const names = new Set(added && known.names);
+  for (const { role, content } of added ?? messages) {
+    if (role !== 'assistant') continue;
+    for (const part of content) if (isCall(part)) names.add(part.toolName);
+  }
+  calledNames.set(messages, { messages, names });
+  return names;
 }
 
 const lists = new WeakMap<readonly ToolDescription[], Map<string, readonly ToolDescription[]>>();
