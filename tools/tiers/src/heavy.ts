@@ -8,7 +8,7 @@ import { reportOfRun, runSince } from './heavy-report.ts';
 import { machineVersions } from './machine.ts';
 
 /** Most tests of this tier wait for leases, servers and pages: more tasks than processors. */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 /** The test files that a task runs at once. */
 const VITEST_MAX_WORKERS = '2';
 
