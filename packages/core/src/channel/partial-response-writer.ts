@@ -16,10 +16,12 @@ export class PartialResponseWriter {
   private name: ResponseName | undefined;
   private parts: GrowingPart[] = [];
 
-  /** Adds a delta. A delta of another response begins a new one. */
-  add(name: ResponseName, delta: InferenceDelta): void {
-    if (!isSameResponse(name, this.name)) this.begin(name);
+  /** Adds a delta. A delta of another response begins a new one. Returns true for the first delta of a response. */
+  add(name: ResponseName, delta: InferenceDelta): boolean {
+    const isFirst = !isSameResponse(name, this.name);
+    if (isFirst) this.begin(name);
     this.partOf(delta).added.push(delta.text);
+    return isFirst;
   }
 
   /** Returns the text since the last call, one delta for each part that has grown. Forgets any response but this one. */

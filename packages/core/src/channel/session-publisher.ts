@@ -49,6 +49,8 @@ export class SessionPublisher {
   private mustRepeat = false;
   private cancelTimer: (() => void) | undefined;
   private isBusy = false;
+  /** True when a response has begun while a batch is on its way: the next batch follows at once. */
+  private isUrgent = false;
   private isClosed = false;
   private isStopped = false;
 
@@ -61,11 +63,13 @@ export class SessionPublisher {
     this.writer = new StatePatchWriter(base.state);
   }
 
-  /** Publishes the state after an event, and a delta. */
+  /** Publishes the state after an event, and a delta: the first one of a response at once. */
   receive(event: AgentEvent): void {
     this.moveTo(event.state);
-    if (event.type === 'inference-delta' && this.expected) this.response.add(this.expected, event.delta);
-    this.schedule(BATCH_PAUSE_MS);
+    const { expected } = this;
+    const isFirst = event.type === 'inference-delta' && expected && this.response.add(expected, event.delta);
+    if (isFirst) this.flush();
+    else this.schedule(BATCH_PAUSE_MS);
   }
 
   /** Publishes a state that is about to be saved: it can be newer than the last event. */
@@ -104,34 +108,34 @@ export class SessionPublisher {
     this.cancelTimer = callAfter(this.parts.clock, milliseconds, () => this.flush());
   }
 
-  /** Publishes what is new, unless a batch is on its way: then soon after it. */
+  /** Publishes what is new, unless a batch is on its way: then right after it. */
   flush(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
-    if (this.isBusy || this.isStopped) return;
-    this.isBusy = true;
-    void this.publish().then((isPublished) => this.settle(isPublished));
+    this.isUrgent = this.isBusy;
+    if (!this.isBusy && !this.isStopped) void this.publish();
   }
 
-  /** Publishes a batch, if there is news. Returns false when it may be lost, and `undefined` without news. */
-  private async publish(): Promise<boolean | undefined> {
+  /** Publishes a batch, if there is news. A batch that fails may be lost. */
+  private async publish(): Promise<void> {
     const { channel, sessionId } = this.parts;
+    let isPublished = false;
     try {
       const { batch, trim } = this.nextBatch();
-      if (batch.length === 0) return undefined;
+      if (batch.length === 0) return;
+      this.isBusy = true;
       await channel.publish(sessionId, batch, { trim });
-      return true;
+      isPublished = true;
     } catch {
-      return false;
+      this.mustRepeat = true;
     }
+    this.isBusy = false;
+    this.continueAfter(isPublished);
   }
 
-  private settle(isPublished: boolean | undefined): void {
-    this.isBusy = false;
-    if (isPublished === undefined) return;
-    if (!isPublished) this.mustRepeat = true;
+  private continueAfter(isPublished: boolean): void {
     if (!isPublished && this.isClosed) this.stop();
-    else if (this.isClosed) this.flush();
+    else if (isPublished && (this.isClosed || this.isUrgent)) this.flush();
     else this.schedule(isPublished ? BATCH_PAUSE_MS : FAILURE_PAUSE_MS);
   }
 

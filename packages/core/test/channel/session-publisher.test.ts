@@ -10,6 +10,8 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 class NotingChannel extends MemorySessionChannel {
   readonly batches: (readonly ChannelEntry[])[] = [];
   refusals = 0;
+  /** The reply to each batch. */
+  reply = Promise.resolve();
 
   override async publish(
     sessionId: string,
@@ -18,6 +20,7 @@ class NotingChannel extends MemorySessionChannel {
   ): Promise<void> {
     if (this.refusals-- > 0) throw new Error('The channel is not available.');
     this.batches.push(batch);
+    await this.reply;
     return super.publish(sessionId, batch, options);
   }
 
@@ -28,14 +31,14 @@ class NotingChannel extends MemorySessionChannel {
   }
 }
 
+type Act = (worker: {
+  readonly channel: NotingChannel;
+  readonly write: (...texts: readonly string[]) => void;
+  readonly wait: (milliseconds: number) => Promise<void>;
+}) => Promise<void>;
+
 /** Runs a model that writes text while `act` waits, and returns the channel. */
-async function published(
-  act: (worker: {
-    readonly channel: NotingChannel;
-    readonly write: (...texts: readonly string[]) => void;
-    readonly wait: (milliseconds: number) => Promise<void>;
-  }) => Promise<void>,
-): Promise<NotingChannel> {
+async function published(act: Act, { isStepPublished = true } = {}): Promise<NotingChannel> {
   const clock = manualClock(1_000_000);
   const channel = new NotingChannel({ clock });
   const wait = async (milliseconds: number): Promise<void> => {
@@ -43,7 +46,7 @@ async function published(
     await settled();
   };
   const driver = driverOf(async (_, { onDelta }) => {
-    await wait(50); // the batch with the step
+    if (isStepPublished) await wait(50);
     const write = (...texts: readonly string[]): void => {
       for (const text of texts) onDelta?.({ type: 'text', id: '0', text });
     };
@@ -59,10 +62,12 @@ async function published(
   return channel;
 }
 
-test('the deltas of 50 milliseconds are one entry, which has no earlier text', async () => {
-  const first = Array.from({ length: 2_000 }, (_, index) => `${index} `);
-  const { texts } = await published(async ({ write, wait }) => {
-    write(...first);
+test('the first delta of a response is published at once, and the deltas of 50 milliseconds behind it as one entry', async () => {
+  const more = Array.from({ length: 2_000 }, (_, index) => `${index} `);
+  const { texts } = await published(async ({ channel, write, wait }) => {
+    write('First. ', ...more);
+    expect(channel.texts).toEqual([['First. ']]);
+    await wait(0);
     await wait(49);
     write('of 2000.');
     await wait(1);
@@ -70,8 +75,23 @@ test('the deltas of 50 milliseconds are one entry, which has no earlier text', a
     await wait(50);
     await wait(50); // without news there is no batch
   });
-  expect(texts.slice(0, 2)).toEqual([[`${first.join('')}of 2000.`], ['Next.']]);
-  expect(texts.slice(2).flat()).toEqual([]);
+  expect(texts.slice(0, 3)).toEqual([['First. '], [`${more.join('')}of 2000.`], ['Next.']]);
+  expect(texts.slice(3).flat()).toEqual([]);
+});
+
+test('a first delta follows right after a batch that is on its way', async () => {
+  const reply = Promise.withResolvers<void>();
+  const act: Act = async ({ channel, write, wait }) => {
+    channel.reply = reply.promise;
+    await wait(50);
+    expect(channel.batches.length).toBe(1);
+    write('First. ', 'Next.');
+    expect(channel.batches.length).toBe(1);
+    reply.resolve();
+    await wait(0);
+    expect(channel.texts.flat()).toEqual(['First. Next.']);
+  };
+  await published(act, { isStepPublished: false });
 });
 
 test('after a refused batch, the next one has all text since the last save', async () => {

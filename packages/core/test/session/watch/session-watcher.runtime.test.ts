@@ -9,7 +9,12 @@ import {
   type SessionRuntimeOptions,
   type Tool,
 } from '@holdfast/core';
-import { MemorySessionChannel, SessionWatcher, type SessionView } from '@holdfast/core/channel';
+import {
+  MemorySessionChannel,
+  SessionWatcher,
+  type ChannelCapabilities,
+  type SessionView,
+} from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
@@ -61,6 +66,8 @@ test('a reader sees the text of a response while the model writes it, and then t
   const work = runtime().execute(sessionId, sendMessage('Hello'));
   const say = await begun;
   say('Hel');
+  await settled();
+  expect((await nextView(views)).partial?.parts).toEqual([{ type: 'text', id: '0', text: 'Hel' }]);
   say('lo');
   clock.advance(50);
   await settled();
@@ -176,6 +183,46 @@ test('a reader without a channel that works sees each save within a second', asy
   const pending = nextView(views);
   clock.advance(1_000);
   expect((await pending).session.state.status).toBe('completed');
+  await views.return();
+});
+
+test.each<[string, ChannelCapabilities, work: 'none' | 'suspended' | 'running', reads: number]>([
+  ['an idle session of a channel that pushes', { tail: 'deltas', delivery: 'pushed' }, 'none', 25],
+  ['an idle session of a channel that pushes saves', { tail: 'saves', delivery: 'pushed' }, 'none', 25],
+  ['a session that waits for a person', { tail: 'deltas', delivery: 'pushed' }, 'suspended', 25],
+  ['an idle session of a channel that polls', { tail: 'deltas', delivery: 'polled' }, 'none', 123],
+  ['a session at work', { tail: 'deltas', delivery: 'pushed' }, 'running', 600],
+])('in ten minutes without news, %s is read seldom', async (_, capabilities, work, most) => {
+  const suspended = scriptedDriver({ calls: { pay: {} } });
+  const running = driverOf(() => new Promise(() => {}));
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: {},
+    needsApproval: true,
+    execute: () => 'paid',
+  });
+  const { clock, runtime, store, transport } = processes(work === 'running' ? running : suspended, [pay]);
+  const { sessionId } = await runtime().create({ definition });
+  const executed = work === 'none' ? undefined : runtime().execute(sessionId, sendMessage('Pay.'));
+  if (work === 'suspended') await executed;
+  await settled();
+  let reads = 0;
+  const load: typeof store.load = (...args) => (reads++, store.load(...args));
+  const channel = Object.assign(transport.connect(), { capabilities });
+  const watcher = new SessionWatcher({
+    store: Object.assign(Object.create(store), { load }),
+    channel,
+    clock,
+  });
+  const views = watcher.watch(sessionId);
+  await nextView(views);
+  for (let second = 0; second < 600; second++) {
+    clock.advance(1_000);
+    await settled();
+  }
+  expect(reads).toBeLessThanOrEqual(most + 1);
+  expect(reads).toBeGreaterThan(most * 0.95);
   await views.return();
 });
 
