@@ -1,5 +1,5 @@
 import type { ChannelEntry } from '../../channel/channel-entry.ts';
-import type { ChannelNews, SessionChannel } from '../../channel/session-channel.ts';
+import type { ChannelCapabilities, ChannelNews, SessionChannel } from '../../channel/session-channel.ts';
 import { backoff } from '../../backoff.ts';
 import { callAfter, pause, type Clock } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
@@ -15,8 +15,12 @@ interface ViewParts {
   readonly owner: string | undefined;
 }
 
-/** The times without news, after which the store is read. They grow for an idle session. */
-const LOOKS_MS = { first: 1_000, longest: 5_000 };
+/** The time without news after which the store is read. It grows for an idle session, by how its channel delivers. */
+const LOOK_MS = 1_000;
+const LONGEST_LOOK_MS: Readonly<Record<ChannelCapabilities['delivery'], number>> = {
+  pushed: 30_000,
+  polled: 5_000,
+};
 /** The number of entries that wait for the session to be loaded. */
 const MOST_WAITING = 2_000;
 
@@ -52,9 +56,9 @@ export class SharedView {
     return this.end !== undefined;
   }
 
-  /** Adds a reader. The first one starts the view. */
+  /** Adds a reader. The first one starts the view. A later one looks soon, since its caller may have changed the session. */
   enter(): void {
-    if (this.readerCount++ > 0) return;
+    if (this.readerCount++ > 0) return this.lookSoon();
     void this.subscribe();
     void this.load();
   }
@@ -120,7 +124,7 @@ export class SharedView {
         await channel.subscribe(this.sessionId, listener, { signal });
         return;
       } catch {
-        await pause(clock, LOOKS_MS.first, signal);
+        await pause(clock, LOOK_MS, signal);
       }
     }
   }
@@ -193,22 +197,37 @@ export class SharedView {
       this.finish(this.mirror ? {} : { error: new SessionNotFoundError(this.sessionId) });
       return;
     }
+    if (session.version !== this.stored?.version) this.looks = 1;
     this.stored = session;
     if (this.mirror) this.mirror.load(session);
     else this.mirror = new SessionMirror(session);
   }
 
-  /** Reads the store after a time without news. The time grows while the session is idle and the channel has tails. */
+  /**
+   * Reads the store after a time without news. The time grows while no worker works on the session, if its channel has
+   * tails or pushes.
+   */
   private scheduleLook(): void {
     const { clock, channel } = this.parts;
+    const { tail, delivery } = channel.capabilities;
     this.cancelLook?.();
     if (this.isOver) return;
-    this.cancelLook = callAfter(clock, backoff(LOOKS_MS, this.looks), () => {
-      const isActive = this.mirror?.view.session.state.hasActiveExecution;
-      const isSlower = !isActive && channel.capabilities.tail === 'deltas';
+    const times = { first: LOOK_MS, longest: LONGEST_LOOK_MS[delivery] };
+    this.cancelLook = callAfter(clock, backoff(times, this.looks), () => {
+      const isSlower = !this.isAtWork && (tail === 'deltas' || delivery === 'pushed');
       this.looks = isSlower ? this.looks + 1 : 1;
       void this.load();
     });
+  }
+
+  private lookSoon(): void {
+    this.looks = 1;
+    this.scheduleLook();
+  }
+
+  private get isAtWork(): boolean {
+    const state = this.mirror?.view.session.state;
+    return state?.hasActiveExecution === true && state.status !== 'suspended';
   }
 }
 
