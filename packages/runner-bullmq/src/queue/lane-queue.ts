@@ -41,8 +41,12 @@ export const ANY_NUMBER = 2 ** 31;
 const EMPTY_PAUSE_MS = 100;
 /** A lane to which this process has added no job for so long is idle. */
 const QUIET_MS = 60_000;
-/** BullMQ has not waited when it replies in less than this time. */
+/**
+ * BullMQ has not waited when it replies in less than this time. It replies at once after the last job, and to the news of a
+ * job that another worker has taken. After so many quick replies, the lane is at a limit.
+ */
 const SOON_MS = 50;
+const QUICK_REPLIES = 5;
 
 /** The wake-ups of one lane, as jobs of one BullMQ queue. */
 export class LaneQueue {
@@ -196,16 +200,21 @@ export class LaneQueue {
   }
 
   private async nextJob(token: string, worker: WakeUpWorker<JobData>): Promise<SessionJob | undefined> {
-    const start = performance.now();
     try {
-      const job = await worker.getNextJob(token, { block: true });
-      if (job || this.isClosed) return job;
-      this.mustLook = true;
-      await this.noteRate(performance.now() - start < SOON_MS ? SOON_MS : 0);
+      for (let replies = 1; ; replies++) {
+        const start = performance.now();
+        const job = await worker.getNextJob(token, { block: true });
+        if (job || this.isClosed) return job;
+        this.emptyUntil = Date.now() + EMPTY_PAUSE_MS; // BullMQ has looked
+        const hasWaited = performance.now() - start >= SOON_MS;
+        if (!hasWaited && replies < QUICK_REPLIES) continue;
+        if (!hasWaited || this.limits?.rate) await this.noteRate(hasWaited ? 0 : SOON_MS);
+        return undefined;
+      }
     } catch (error) {
       if (!this.isClosed) this.options.onError(error as Error);
+      return undefined;
     }
-    return undefined;
   }
 
   /** The instant at which a pause or the rate limit of the lane ends. */
@@ -232,9 +241,13 @@ export class LaneQueue {
       if (isLockLost(error)) return false;
       throw error;
     }
-    // BullMQ wakes idle workers for a job that is added, and not for this one.
-    await this.options.client.zadd(this.queue.toKey('marker'), 0, '0');
+    await this.wakeIdleWorker(); // BullMQ does it for a job that is added, and not for this one
     return true;
+  }
+
+  /** Lets an idle worker of any process look for a job. */
+  private async wakeIdleWorker(): Promise<void> {
+    await this.options.client.zadd(this.queue.toKey('marker'), 0, '0');
   }
 
   /** Forgets a job that another worker has. */
@@ -248,6 +261,7 @@ export class LaneQueue {
     this.inWork--;
     try {
       await job.moveToCompleted(undefined, job.token ?? '', false);
+      if (this.limits?.concurrency) await this.wakeIdleWorker(); // for the next job of a lane that was at its limit
     } catch (error) {
       if (!isLockLost(error)) throw error;
     }
