@@ -127,7 +127,8 @@ export interface Hook<in Context = unknown> {
   onError?(error: unknown, context: HookContext<Context>): HookResult<AgentState>;
   /**
    * Called at the start of each step; returns the deadline of its inference and tools. At the earliest deadline of all
-   * hooks, the loop aborts the work, records completed results, and raises the signal.
+   * hooks, the loop aborts the work, records completed results, and raises the signal. Called again when the machine has slept
+   * meanwhile, with a clock that left the sleep out.
    */
   stepDeadline?(state: AgentState, context: HookContext<Context>): StepDeadline | undefined;
   /**

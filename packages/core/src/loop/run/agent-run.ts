@@ -49,7 +49,13 @@ export class AgentRun {
   }
 
   /** Performs the next actions until a step is closed, or until the end. Returns false when there is no action left. */
-  async advance(until: 'step' | 'end'): Promise<boolean> {
+  advance(until: 'step' | 'end'): Promise<boolean> {
+    const { clock } = this.run;
+    clock.start();
+    return this.perform(until).finally(() => clock.stop());
+  }
+
+  private async perform(until: 'step' | 'end'): Promise<boolean> {
     const { run } = this;
     if (!this.hasStarted && !(await this.begin())) return false;
     while (!run.signals.isHandedOver()) {
@@ -195,8 +201,7 @@ export class AgentRun {
     if (!this.isInStep) {
       this.isInStep = true;
       run.restartCount();
-      const deadline = loop.hooks.has('stepDeadline') && loop.hooks.stepDeadline(run.hooks.context);
-      if (deadline) run.signals.arm(deadline, loop.clock);
+      if (loop.hooks.has('stepDeadline')) run.signals.arm((clock) => run.hooks.stepDeadline(clock), run.clock);
     }
     return nextAction(run.state);
   }

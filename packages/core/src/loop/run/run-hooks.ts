@@ -1,13 +1,14 @@
-import type { Instant } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop, type StopSignal } from '../../state/execution/continuation.ts';
 import type { StatePoint } from '../hooks/hook-chain.ts';
 import type { ResultOf } from '../hooks/hook-results.ts';
-import type { Hook, HookContext, HookPoint } from '../hooks/hook.ts';
+import type { Hook, HookContext, HookPoint, StepDeadline } from '../hooks/hook.ts';
 import { nextAction, rebaseToolChanges, type StepperOutcome } from '../steps/stepper.ts';
 import type { AbortKind } from '../stopping/abort.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunSignals } from '../stopping/run-signals.ts';
+import type { WorkClock } from '../stopping/work-clock.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 
 /** The part of a run that its hooks use. */
@@ -16,6 +17,7 @@ export interface HookedRun {
   readonly given: Pick<RunParts, 'runContext'>;
   readonly state: AgentState;
   readonly signals: RunSignals;
+  readonly clock: WorkClock;
   now(): Instant;
   advance(outcome: StepperOutcome): void;
   change(state: AgentState): void;
@@ -126,9 +128,9 @@ export class RunHooks {
 
   private inTime<T>(promise: Promise<T | undefined>): Promise<T | undefined> {
     const { run } = this;
-    const { hooks, clock } = run.loop;
+    const { clock } = run;
     // Between steps, no timer aborts the signal.
-    const until = run.signals.isArmed ? undefined : hooks.stepDeadline(this.context)?.at;
+    const until = run.signals.isArmed ? undefined : this.stepDeadline()?.at;
     const onTimeout = (): undefined => {
       if (!run.state.execution?.isTerminal) run.checkAbort();
     };
@@ -171,6 +173,11 @@ export class RunHooks {
     const found = run.loop.hooks.checkLimits(run.state, this.context);
     if (found instanceof Promise) return this.inTime(found).then((signal) => run.raiseOnce(signal));
     return run.raiseOnce(found);
+  }
+
+  /** The earliest deadline that hooks set for a step that begins now, by a clock. */
+  stepDeadline(clock: Clock = this.run.loop.clock): StepDeadline | undefined {
+    return this.run.loop.hooks.stepDeadline({ ...this.context, clock });
   }
 
   get context(): HookContext {

@@ -10,6 +10,7 @@ import { applyChecked, rebaseToolChanges, withTools, type StepperOutcome } from 
 import type { AbortKind } from '../stopping/abort.ts';
 import { withStop, withStopKept, withStopOnce } from '../stopping/final-stop.ts';
 import { RunSignals } from '../stopping/run-signals.ts';
+import { WorkClock } from '../stopping/work-clock.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { InferenceRun } from './infer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
@@ -25,11 +26,14 @@ export class RunState implements InferenceRun, ToolRun {
   readonly loop: LoopParts;
   readonly given: RunParts;
   readonly signals: RunSignals;
+  readonly clock: WorkClock;
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
   /** The step that this run began last, as it began. */
   private begunStep: AgentStep | undefined;
   private countedUntil: Instant;
+  /** The sleep that was left out so far. */
+  private countedSleep = 0;
   /** True while the end is prepared, which is announced as one change. */
   private isBatching = false;
   /** The ids of the system clock are new, so the loop does not search for duplicates. */
@@ -42,6 +46,7 @@ export class RunState implements InferenceRun, ToolRun {
     this.loop = loop;
     this.given = given;
     this.signals = new RunSignals(given.signal, given.checkpoint !== undefined);
+    this.clock = new WorkClock(loop.clock);
     this.hooks = new RunHooks(this);
     this.checkpointer = new Checkpointer(this, given.checkpoint);
     this.countedUntil = readClock(loop.clock);
@@ -158,12 +163,14 @@ export class RunState implements InferenceRun, ToolRun {
   /** Counts from now on, and leaves out the time since the last count. */
   restartCount(): void {
     this.countedUntil = this.now();
+    this.countedSleep = this.clock.slept();
   }
 
   /** Returns the seconds worked since the last count. */
   countSeconds(at: Instant): number {
     const seconds = this.secondsAt(at);
     this.countedUntil = at;
+    this.countedSleep = this.clock.slept();
     return seconds;
   }
 
@@ -178,6 +185,7 @@ export class RunState implements InferenceRun, ToolRun {
   }
 
   private secondsAt(now: Instant): number {
-    return Math.max(0, secondsBetween(this.countedUntil, now));
+    const sleptMs = this.clock.slept() - this.countedSleep;
+    return Math.max(0, secondsBetween(this.countedUntil + sleptMs, now));
   }
 }

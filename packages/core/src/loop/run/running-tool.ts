@@ -17,7 +17,7 @@ import type { HookedRun } from './run-hooks.ts';
 /** The part of a run that tool executions use. */
 export interface ToolRun
   extends
-    Pick<HookedRun, 'state' | 'signals' | 'now' | 'raise' | 'checkAbort' | 'mayBegin'>,
+    Pick<HookedRun, 'state' | 'signals' | 'clock' | 'now' | 'raise' | 'checkAbort' | 'mayBegin'>,
     Pick<InferenceRun, 'hooks' | 'checkpointer' | 'emit'> {
   readonly loop: Pick<
     LoopParts,

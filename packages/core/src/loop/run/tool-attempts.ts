@@ -89,7 +89,7 @@ async function runAttempt(run: ToolRun, attempt: Attempt): Promise<CallEnd | und
   try {
     if (tool === undefined) throw toolNotFound(execution.name, loop.tools.keys());
     const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
-    const returned = await (isUnbounded ? execute(attempt, tool, context) : executeInTime(attempt, tool));
+    const returned = await (isUnbounded ? execute(attempt, tool, context) : executeInTime(run, attempt, tool));
     attempt.isExecuting = false;
     const outcome = outcomeOfReturned(tool, returned, execution.call, loop.maxResultLength);
     if (!(outcome instanceof Promise)) return { outcome };
@@ -116,14 +116,14 @@ function execute(attempt: Attempt, tool: Tool, within: ToolContext): unknown {
   return tool.execute(attempt.args, within);
 }
 
-/** Executes the tool within its timeout, until it completes or the run is aborted. */
-async function executeInTime(attempt: Attempt, tool: Tool): Promise<unknown> {
+/** Executes the tool within its timeout, in which a sleep of the machine does not count, until it completes or the run is aborted. */
+async function executeInTime({ clock }: ToolRun, attempt: Attempt, tool: Tool): Promise<unknown> {
   const { context } = attempt;
   const { name, timeoutSeconds } = tool;
   context.signal.throwIfAborted();
   if (timeoutSeconds === undefined) return executeUntilAborted(attempt, tool, context);
   const limit = new AbortController();
-  const disarm = callAfter(context.clock, timeoutSeconds * 1000, () => {
+  const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
     const message = `Tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds. It may still have had its effect.`;
     limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
   });

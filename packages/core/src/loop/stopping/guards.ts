@@ -55,7 +55,8 @@ export function tokenLimit(maxTokens: number): Hook {
 
 /**
  * Stops once the execution has worked for this number of seconds, also during a call: a partial response is recorded,
- * and a running tool is interrupted. Time in which the execution waits or no process works on it does not count.
+ * and a running tool is interrupted. Time in which the execution waits, no process works on it, or the machine sleeps does not
+ * count.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function timeLimit(maxSeconds: number): Hook {

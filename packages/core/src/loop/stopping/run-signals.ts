@@ -2,6 +2,10 @@ import { callAfter, type Clock, type Instant } from '../../clock.ts';
 import { stopSignal, type StopSignal } from '../../state/execution/continuation.ts';
 import { abortKind, abortMessage, eitherSignal, RunAbort, type AbortKind } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
+import type { WorkClock } from './work-clock.ts';
+
+/** Returns the earliest deadline that hooks set, by a clock. Without a clock: by that of the loop. */
+export type DeadlineOf = (clock?: Clock) => StepDeadline | undefined;
 
 /** The signals that stop a run: the signal of its caller, and the deadline of the current step. */
 export class RunSignals {
@@ -30,9 +34,11 @@ export class RunSignals {
     return this.timer === undefined ? heldSignal : eitherSignal(heldSignal, this.timer.signal);
   }
 
-  /** Sets the deadline of the step that begins. */
-  arm(deadline: StepDeadline, clock: Clock): void {
-    this.timer = new StepTimer(deadline, clock);
+  /** Sets the deadline of the step that begins, if there is one. */
+  arm(deadlineOf: DeadlineOf, clock: WorkClock): void {
+    const deadline = deadlineOf();
+    if (deadline === undefined) return;
+    this.timer = new StepTimer(deadline, deadlineOf, clock);
     this.stepSignal = eitherSignal(this.runSignal, this.timer.signal);
   }
 
@@ -91,35 +97,64 @@ function abortStopSignal(signal: AbortSignal): StopSignal {
   return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
 }
 
-/** Aborts its signal at an instant, unless it is disarmed before. */
+/**
+ * Aborts its signal at a deadline, unless it is disarmed before. After a sleep of the machine the hooks set the deadline anew,
+ * by a clock that left the sleep out: a limit of work moves, and an instant stays.
+ */
 class StepTimer {
-  readonly signal: AbortSignal;
-  /** The stop signal to raise after the abort. */
-  readonly stopSignal: StopSignal;
-  private readonly at: Instant;
-  private readonly clock: Clock;
   private readonly controller = new AbortController();
-  private readonly callOff: () => void;
+  readonly signal = this.controller.signal;
+  private deadline: StepDeadline;
+  private readonly deadlineOf: DeadlineOf;
+  private readonly clock: WorkClock;
+  private readonly armedAt: Instant;
+  private readonly sleptBefore: number;
+  private callOff: () => void;
 
-  constructor({ at, signal }: StepDeadline, clock: Clock) {
-    this.signal = this.controller.signal;
-    this.stopSignal = signal;
-    this.at = at;
+  constructor(deadline: StepDeadline, deadlineOf: DeadlineOf, clock: WorkClock) {
+    this.deadline = deadline;
+    this.deadlineOf = deadlineOf;
     this.clock = clock;
-    const { controller } = this;
-    this.callOff = callAfter(clock, at - clock.now(), () => abortStep(controller, signal));
+    this.sleptBefore = clock.slept();
+    this.armedAt = clock.now();
+    this.callOff = this.callAt(this.armedAt);
+  }
+
+  /** The stop signal to raise after the abort. */
+  get stopSignal(): StopSignal {
+    return this.deadline.signal;
   }
 
   disarm(): void {
     this.callOff();
   }
 
-  /** Aborts the signal if the instant has passed. A timer cannot fire while code runs without a pause. */
+  /** Aborts the signal if the deadline has passed. A timer cannot fire while code runs without a pause. */
   check(): void {
-    if (!this.signal.aborted && this.clock.now() >= this.at) abortStep(this.controller, this.stopSignal);
+    if (!this.signal.aborted && this.clock.now() >= this.deadline.at) this.expire();
   }
-}
 
-function abortStep(controller: AbortController, { message }: StopSignal): void {
-  controller.abort(new RunAbort('cancel', message));
+  private callAt(now: Instant): () => void {
+    return callAfter(this.clock.given, this.deadline.at - now, () => this.expire());
+  }
+
+  private expire(): void {
+    const sleptMs = this.clock.slept() - this.sleptBefore;
+    if (sleptMs > 0 && this.isMoved(sleptMs)) {
+      this.callOff();
+      this.callOff = this.callAt(this.clock.now());
+    } else this.controller.abort(new RunAbort('cancel', this.deadline.signal.message));
+  }
+
+  /** Asks for the deadline of a step that began later. Returns true when it has not passed yet. */
+  private isMoved(sleptMs: number): boolean {
+    const { clock, deadlineOf, armedAt } = this;
+    try {
+      const later = { now: () => armedAt + sleptMs, newId: () => clock.newId() };
+      this.deadline = deadlineOf(later) ?? this.deadline;
+    } catch {
+      // The deadline that the hooks set before stays.
+    }
+    return clock.now() < this.deadline.at;
+  }
 }

@@ -67,7 +67,7 @@ export interface Tool<Input = unknown, Output = unknown, Context = unknown> exte
   execute(args: unknown, context: ToolContext<Context>): unknown;
   /** Returns what the model reads, when it is not the value itself. The loop does not call it for a truncated value. */
   toModelOutput?(result: ModelOutputOptions): ToolOutput | Promise<ToolOutput>;
-  /** Seconds that one attempt may take; no limit when absent. */
+  /** Seconds that one attempt may take, without sleep of the machine; no limit when absent. */
   readonly timeoutSeconds: number | undefined;
   readonly retry: ToolRetry | undefined;
   /**
@@ -121,7 +121,7 @@ export interface ToolInit<Args, Result, Context = unknown>
   /** For the model: what the tool does and when to use it. */
   readonly description: string;
   readonly execute: (args: Args, context: ToolContext<Context>) => Result | Promise<Result>;
-  /** Seconds that one attempt may take; no limit when absent. */
+  /** Seconds that one attempt may take, without sleep of the machine; no limit when absent. */
   readonly timeoutSeconds?: number;
   /** Further attempts after an error or a timeout. Only for tools that can safely run twice. */
   readonly retry?: ToolRetry;

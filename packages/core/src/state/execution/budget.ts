@@ -9,7 +9,7 @@ export interface BudgetLimits {
   readonly maxSteps?: number | undefined;
   /** Input and output tokens together. */
   readonly maxTokens?: number | undefined;
-  /** Seconds of work. Time without a worker or in suspension does not count. */
+  /** Seconds of work. Time without a worker, in suspension, or of a sleep of the machine does not count. */
   readonly maxSeconds?: number | undefined;
   /** US dollars. */
   readonly maxCost?: number | undefined;
