@@ -69,6 +69,7 @@ export async function runAttempts(
     const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
     if (!(next instanceof ToolExecution)) return next;
     execution = next;
+    if (asksFirst) await run.checkpointer.save('intent');
   }
 }
 
@@ -89,7 +90,9 @@ async function runAttempt(run: ToolRun, attempt: Attempt): Promise<CallEnd | und
   try {
     if (tool === undefined) throw toolNotFound(execution.name, loop.tools.keys());
     const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
-    const returned = await (isUnbounded ? execute(attempt, tool, context) : executeInTime(run, attempt, tool));
+    const returned = await (isUnbounded
+      ? execute(attempt, tool, context)
+      : executeInTime(run, attempt, tool));
     attempt.isExecuting = false;
     const outcome = outcomeOfReturned(tool, returned, execution.call, loop.maxResultLength);
     if (!(outcome instanceof Promise)) return { outcome };

@@ -1,14 +1,17 @@
 import {
   AgentStop,
+  createAgentLoop,
   HoldfastError,
   RunAbort,
   tool,
   type Hook,
   type Tool,
   type ToolContext,
+  type ToolEffect,
   type ToolRetry,
 } from '@holdfast/core';
-import { manualClock } from '@holdfast/core/testing';
+import type { Checkpoint } from '@holdfast/core/engine';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import {
   call,
@@ -16,6 +19,7 @@ import {
   never,
   nextStart,
   observe,
+  told,
   type Observation,
   type Scenario,
 } from '../../support/builders.ts';
@@ -306,6 +310,61 @@ describe('a call has another attempt after its tool throws', () => {
     const { state } = await observe({ ...scenario, clock, script: [call('flaky', 'other')], tools });
     expect([attempts, [state.status, state.stopReason]]).toEqual([[1], end]);
     expect(outcomesIn(state)[0]).toBe('flaky failed');
+  });
+});
+
+describe('each attempt is saved before it begins', () => {
+  async function savedAttempts(effect: ToolEffect, save?: Checkpoint['save']) {
+    const clock = impatientClock();
+    const seen: (readonly [attempt: number, saved: number | undefined])[] = [];
+    let saved: number | undefined;
+    const flakyOne: Tool = {
+      ...does('flaky', (_, { attempt }) => {
+        seen.push([attempt, saved]);
+        return attempt < 3 ? noLuck() : 'done';
+      }),
+      effect,
+      retry: { maxAttempts: 3 },
+    };
+    const checkpoint: Checkpoint = {
+      async save(state, point) {
+        const attempt = state.currentStep?.toolExecutions[0]?.attempt;
+        if (attempt === 2 && save) return save(state, point);
+        saved = attempt;
+        return state;
+      },
+    };
+    const options = { clock, driver: scriptedDriver(call('flaky'), 'Done.'), tools: [flakyOne] };
+    const state = await createAgentLoop(options)
+      .run(told(), { checkpoint })
+      .catch(() => undefined);
+    return { seen, state };
+  }
+
+  test.each(['once', 'idempotent', 'ask'] as const)('of a tool with the effect %s', async (effect) => {
+    const { seen, state } = await savedAttempts(effect);
+    expect([seen, state?.finalResponse]).toEqual([
+      [
+        [1, 1],
+        [2, 2],
+        [3, 3],
+      ],
+      'Done.',
+    ]);
+  });
+
+  test('but not of a tool without an effect', async () => {
+    const { seen } = await savedAttempts('readOnly');
+    expect(seen).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+  });
+
+  test('and does not begin when the save fails', async () => {
+    const { seen, state } = await savedAttempts('once', () => Promise.reject(new Error('down')));
+    expect([seen, state]).toEqual([[[1, 1]], undefined]);
   });
 });
 
