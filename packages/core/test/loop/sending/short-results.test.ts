@@ -1,4 +1,4 @@
-import { assistantMessage, userMessage, type Message } from '@holdfast/core';
+import { assistantMessage, textOf, userMessage, type Message } from '@holdfast/core';
 import { List, type ToolOutput, type ToolResultPart } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import { tokensOf } from '../../../src/loop/inference/token-estimate.ts';
@@ -40,12 +40,49 @@ describe('results of a conversation that is too long', () => {
     expect(withShortResults(messages, 10_000)).toBe(messages);
   });
 
-  test('are shortened, the largest first, of equal ones the oldest, and never the newest', () => {
+  test('are shortened, the largest first, of equal ones the oldest, and the newest last', () => {
     const mixed = chat(2_000, 8_000, 2_000, 2_000, 100);
     expect(sentIn(withShortResults(mixed, tokensOf(mixed) - 1))).toEqual([2_000, 'short', 2_000, 2_000, 100]);
     const equal = chat(2_000, 2_000, 2_000, 2_000, 100);
     expect(sentIn(withShortResults(equal, tokensOf(equal) - 1))).toEqual([...short(3), 2_000, 100]);
-    expect(sentIn(withShortResults(chat(2_000, 2_000, 8_000), 10))).toEqual([...short(2), 8_000]);
+    expect(sentIn(withShortResults(chat(2_000, 2_000, 8_000), 3_000))).toEqual([...short(2), 8_000]);
+  });
+
+  test('of the newest exchange are cut to what fits, the larger ones to the same length', () => {
+    const parts = [20_000, 500, 10_000].map((length, at) => exchange(`${at}`, text(length)));
+    const calls = assistantMessage(parts.flatMap(([message]) => message?.content ?? []) as never);
+    const results = parts.flatMap(([, message]) => message ?? []);
+    const messages = List.from([userMessage('Go.'), calls, ...results]);
+    const sent = withShortResults(messages, 2_000);
+    expect(tokensOf(sent)).toBeLessThanOrEqual(2_000);
+    expect(tokensOf(sent)).toBeGreaterThan(1_800);
+    const values = resultsIn(sent).map(({ output }) => String(output.type === 'text' && output.value));
+    const found = values.map((value) =>
+      /^((?:word )+\w*)\n\[Shortened: the first (\d+) of (\d+) ch/.exec(value),
+    );
+    const lengths = found.map((match) => match && [match[1]?.length, Number(match[2]), match[3]]);
+    const kept = lengths[0]?.[0] as number;
+    expect(lengths).toEqual([[kept, kept, '20000'], null, [kept, kept, '10000']]);
+    expect(values[1]).toBe('word '.repeat(100));
+    expect(sentIn(withShortResults(messages, 10))).toEqual(short(3));
+  });
+
+  test('and texts that exceed the number alone are cut to half of it, and stay so while they fit', () => {
+    const question = userMessage('word '.repeat(10_000));
+    const maxTokens = 3_000;
+    let messages: List<Message> = List.from([userMessage('Hello.'), assistantMessage('Hi.'), question]);
+    const first = withShortResults(messages, maxTokens);
+    expect(tokensOf(first)).toBeLessThanOrEqual(maxTokens);
+    expect(textOf(first.at(2) as Message)).toMatch(/^word .* of 50000 characters are shown/s);
+    const kept = (list: List<Message>): number => textOf(list.at(2) as Message).length;
+    expect(kept(first)).toBeGreaterThan(4_000);
+    messages = messages.concat(exchange('1', text(10)));
+    const next = withShortResults(messages, maxTokens);
+    expect(next.at(2)).toBe(first.at(2));
+    const last = withShortResults(messages.concat(exchange('2', text(4_000))), maxTokens);
+    expect([last.at(2), sentIn(last)]).toEqual([first.at(2), [10, 4_000]]);
+    const other = withShortResults(messages.append(question), maxTokens);
+    expect([kept(other) < 400, textOf(other.last as Message).length > 4_000]).toEqual([true, true]);
   });
 
   test('keep their beginning, their kind and their files by name', () => {
@@ -72,6 +109,16 @@ describe('results of a conversation that is too long', () => {
   test('are the same in any process and at any step, and rarely other than in the step before', () => {
     const messages = chat(...Array.from({ length: 60 }, (_, at) => 1_000 + ((at * 37) % 900)));
     const maxTokens = Math.floor(tokensOf(messages) / 3);
+    const sent = sameInAnyProcess(messages, maxTokens);
+    for (const list of sent) expect(tokensOf(list)).toBeLessThan(maxTokens + 700); // the newest result is whole
+    const changes = sent.filter((list, at) => list.commonLength(sent[at - 1] ?? list) < at).length;
+    expect(changes).toBeGreaterThan(0);
+    expect(changes).toBeLessThan(12);
+    sameInAnyProcess(chat(500, 90_000, 500, 2_000, 60_000, 60_000, 300), 3_000);
+  });
+
+  /** What is sent for each beginning of the messages. */
+  function sameInAnyProcess(messages: List<Message>, maxTokens: number): readonly List<Message>[] {
     const lists = messages.toArray().map((_, at) => List.from(messages.slice(0, at + 1)));
     let grown = List.empty<Message>();
     const sent = messages
@@ -80,11 +127,9 @@ describe('results of a conversation that is too long', () => {
     expect(sent.map((list) => list.toArray())).toEqual(
       lists.map((list) => withShortResults(list, maxTokens).toArray()),
     );
-    for (const list of sent) expect(tokensOf(list)).toBeLessThan(maxTokens + 700); // the newest result is whole
-    const changes = sent.filter((list, at) => list.commonLength(sent[at - 1] ?? list) < at).length;
-    expect(changes).toBeGreaterThan(0);
-    expect(changes).toBeLessThan(12);
-  });
+    for (const list of sent) expect(tokensOf(list)).toBeLessThanOrEqual(maxTokens * 1.3);
+    return sent;
+  }
 
   test('cost a step what it adds, however long the conversation is', () => {
     let read = 0;
