@@ -134,6 +134,15 @@ function summaryHook(
   const { maxTokens, keepTokens, compiler, onError } = options;
   const reported = new LineageCache<true>();
 
+  /** The limits of the options, or those of the model where it takes less. */
+  function limitsOf({ systemPrompt }: AgentState, { tools, maxTokens: most }: HookContext): SummaryLimits {
+    const startTokens = tokensOfStart({ systemPrompt, tools });
+    if (most === undefined) return { maxTokens, keepTokens, startTokens, isForced: false };
+    const least = Math.min(maxTokens, most);
+    const room = Math.max(0, least - startTokens);
+    return { maxTokens: least, keepTokens: Math.min(keepTokens, room / 2), startTokens, isForced: false };
+  }
+
   function summarized(state: AgentState, context: HookContext, limits: SummaryLimits) {
     const { parts, obstacle } = summaryPlan(state, compiler, limits);
     if (parts.length > 0) return withSummaryOf(parts, state, options, context);
@@ -148,21 +157,12 @@ function summaryHook(
     priority: LATE,
     beforeStep(state, context) {
       if (nextAction(state).type !== 'beginStep') return undefined;
-      const startTokens = startTokensOf(state, context);
-      return summarized(state, context, { maxTokens, keepTokens, startTokens, isForced: false });
+      return summarized(state, context, limitsOf(state, context));
     },
     onContextTooLong(state, context) {
-      const startTokens = startTokensOf(state, context);
-      const most = Math.min(maxTokens, context.maxTokens);
-      const room = Math.max(0, most - startTokens);
-      const limits = { maxTokens: most, keepTokens: Math.min(keepTokens, room / 2), startTokens };
-      return summarized(state, context, { ...limits, isForced: true });
+      return summarized(state, context, { ...limitsOf(state, context), isForced: true });
     },
   });
-}
-
-function startTokensOf({ systemPrompt }: AgentState, { tools }: HookContext): number {
-  return tokensOfStart({ systemPrompt, tools });
 }
 
 /**

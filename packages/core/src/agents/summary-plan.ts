@@ -76,7 +76,7 @@ export function summaryPlan(
 }
 
 function withoutEffect({ maxTokens }: SummaryLimits, found: string): SummaryPlan {
-  const obstacle = `No summary can bring the messages below ${Math.floor(maxTokens)} tokens: ${found}, and the latest messages stay. Raise maxTokens.`;
+  const obstacle = `No summary can bring the messages below ${Math.floor(maxTokens)} tokens: ${found}, and the latest messages stay. Raise maxTokens, or use a model that takes more.`;
   return { parts: [], obstacle };
 }
 

@@ -11,6 +11,7 @@ import type { AgentContext } from '../state/context.ts';
 import { snapshotVersion } from '../state/snapshot.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
+import { readContextLimit } from '../state/inference/context-limit.ts';
 import { readLlmConfig, readResponseFormat } from '../state/inference/llm-config.ts';
 import { MessageStore } from '../state/messages/message-store.ts';
 import { readMessage, type Messages } from '../state/messages/messages.ts';
@@ -53,6 +54,7 @@ export class PatchedState {
       ...readIdentity(reader, before, patch.identity),
       updatedAt: readInstant(reader, patch.updatedAt),
       executionCount: patch.executionCount,
+      contextLimit: valueOf(reader, patch, 'contextLimit', readContextLimit, before.contextLimit),
       llmConfig: valueOf(reader, patch, 'llmConfig', readLlmConfig, before.llmConfig),
       context,
       execution: executionAfter(reader, { before: before.execution, patch, store: context.store, written }),

@@ -88,6 +88,7 @@ export class StatePatchWriter {
       ...sectionChanges(before.store, after.store),
       ...this.executionChange(before.execution, after),
     };
+    if (after.contextLimit !== before.contextLimit) patch.version = Math.max(patch.version, 2);
     this.state = after;
     return patch as unknown as JsonObject;
   }
@@ -169,8 +170,8 @@ function valueChanges(before: AgentState, after: AgentState): Pick<StatePatch, '
 }
 
 function valuesOf(state: AgentState): Record<string, unknown> {
-  const { llmConfig, systemPrompt, metadata, responseFormat } = state;
-  return { llmConfig, systemPrompt, metadata, responseFormat };
+  const { contextLimit, llmConfig, systemPrompt, metadata, responseFormat } = state;
+  return { contextLimit, llmConfig, systemPrompt, metadata, responseFormat };
 }
 
 function sectionChanges(before: MessageStore, after: MessageStore): Pick<StatePatch, 'sections' | 'isWhole'> {

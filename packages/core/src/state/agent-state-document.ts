@@ -4,6 +4,7 @@ import {
   readInstant,
   readOrdered,
   shapeOf,
+  since,
   type DocumentReader,
   type Fields,
   type Read,
@@ -11,6 +12,7 @@ import {
 import { compact } from '../json.ts';
 import { AgentContext } from './context.ts';
 import { ExecutionState } from './execution/execution.ts';
+import { readContextLimit } from './inference/context-limit.ts';
 import { readLlmConfig } from './inference/llm-config.ts';
 import type { Init } from './values/copy.ts';
 import { AgentId } from './values/ids.ts';
@@ -25,6 +27,7 @@ const AGENT_STATE = shapeOf({
   createdAt: readInstant,
   updatedAt: readInstant,
   executionCount: readCount,
+  'contextLimit?': since(2, readContextLimit),
   'llmConfig?': readLlmConfig,
   context: AgentContext.read,
   'execution?': byClass,
@@ -52,15 +55,16 @@ export function writeAgentState(state: AgentStateFields): SnapshotEnvelope {
   });
 }
 
-/** Returns the document of a state in the given version, with the given large members. */
+/** Returns the document of a state in the given version or a later one, with the given large members. */
 export function writeAgentStateWith(
   state: AgentStateFields,
   version: number,
   parts: LargeParts,
 ): SnapshotEnvelope {
-  const { agentId, parentAgentId, createdAt, updatedAt, executionCount } = state;
-  const document = { agentId, parentAgentId, createdAt, updatedAt, executionCount, ...parts };
-  return sealSnapshot(FORMAT, version, compact(document));
+  const { agentId, parentAgentId, createdAt, updatedAt, executionCount, contextLimit } = state;
+  const document = { agentId, parentAgentId, createdAt, updatedAt, executionCount, contextLimit, ...parts };
+  const ownVersion = contextLimit === undefined ? 1 : 2;
+  return sealSnapshot(FORMAT, Math.max(version, ownVersion), compact(document));
 }
 
 /** Reads the members of a state. The members of a version 1 document are not migrated yet. */

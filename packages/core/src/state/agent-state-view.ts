@@ -6,6 +6,7 @@ import type { StopReason, StopSignal } from './execution/continuation.ts';
 import type { ExecutionState } from './execution/execution.ts';
 import type { ExecutionStatus } from './execution/status.ts';
 import type { AgentId, ExecutionId } from './values/ids.ts';
+import type { ContextLimit } from './inference/context-limit.ts';
 import type { LlmConfig, ResponseFormat } from './inference/llm-config.ts';
 import { filledSettings, type EffectiveRequest } from './inference/request.ts';
 import { Usage } from './inference/usage.ts';
@@ -41,6 +42,8 @@ export abstract class AgentStateView {
   readonly updatedAt: Instant;
   /** The number of executions that were started. */
   readonly executionCount: number;
+  /** How much the model takes at once; `undefined` while it has refused no request as too long. */
+  readonly contextLimit: ContextLimit | undefined;
   readonly llmConfig: LlmConfig | undefined;
   readonly context: AgentContext;
   /** The current execution, or the last one until the next starts. */
@@ -53,6 +56,7 @@ export abstract class AgentStateView {
     this.createdAt = fields.createdAt;
     this.updatedAt = fields.updatedAt;
     this.executionCount = fields.executionCount;
+    this.contextLimit = fields.contextLimit;
     this.llmConfig = fields.llmConfig;
     this.context = fields.context;
     this.execution = fields.execution;

@@ -3,7 +3,7 @@ import { checkForkOptions, checkInit, checkJsonOptions, type AgentStateInit } fr
 import { systemClock, toInstant, type Clock, type Instant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
 import { DocumentReader, type Read } from '../document.ts';
-import { isSameJson, type JsonValue } from '../json.ts';
+import { compact, isSameJson, type JsonValue } from '../json.ts';
 import { addCounts } from './values/amounts.ts';
 import { AgentContext } from './context.ts';
 import { draft, freeze } from './values/copy.ts';
@@ -12,6 +12,7 @@ import type { StopSignal } from './execution/continuation.ts';
 import { isTerminal, type ExecutionStatus } from './execution/status.ts';
 import { ExecutionState } from './execution/execution.ts';
 import { AgentId, type ExecutionId } from './values/ids.ts';
+import type { ContextLimit } from './inference/context-limit.ts';
 import { readLlmConfig, type LlmConfig, type ResponseFormat } from './inference/llm-config.ts';
 import { isSameSettings, NO_SETTINGS } from './inference/request.ts';
 import type { Usage } from './inference/usage.ts';
@@ -106,6 +107,12 @@ export class AgentState extends AgentStateView {
       llmConfig === undefined ? undefined : checkedCopy('LLM configuration', llmConfig, readLlmConfig);
     if (isSameJson(checkedConfig, this.llmConfig)) return this;
     return this.with({ llmConfig: checkedConfig, execution: this.executionBefore(checkedConfig) }, at);
+  }
+
+  /** Returns the state with what is known of the context window of the model. @internal */
+  withContextLimit(contextLimit: ContextLimit, at: Instant): AgentState {
+    if (isSameJson(contextLimit, this.contextLimit)) return this;
+    return this.with({ contextLimit: Object.freeze(compact(contextLimit)) }, at);
   }
 
   /** Returns the execution with the settings of its steps, before the settings of the state change. */
@@ -317,9 +324,9 @@ export class AgentState extends AgentStateView {
     const { clock = systemClock } = checkForkOptions(options);
     const at = toInstant(options.at ?? clock.now());
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
-    const { parentAgentId, llmConfig, context } = this.withOpenStepClosed(at);
+    const { parentAgentId, contextLimit, llmConfig, context } = this.withOpenStepClosed(at);
     const fresh = { createdAt: at, updatedAt: at, executionCount: 0, execution: undefined };
-    return AgentState.restore({ agentId, parentAgentId, llmConfig, context, ...fresh });
+    return AgentState.restore({ agentId, parentAgentId, contextLimit, llmConfig, context, ...fresh });
   }
 
   private executionAt(at: Instant, freshId?: ExecutionId): ExecutionState {

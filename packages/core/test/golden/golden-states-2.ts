@@ -69,6 +69,12 @@ export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
     return story.do((state, at) => state.withLlmConfig(undefined, at)).answers({ text: 'It is 4.', usage })
       .state;
   },
+  /** The model has refused a request as too long, and a later execution knows its limit. */
+  'context-limit': () => {
+    const story = asked(LARGE);
+    story.do((state, at) => state.withContextLimit({ maxTokens: 6_000, model: LARGE.model }, at));
+    return story.answers({ text: 'It is 4.', usage }).closes().ends().state;
+  },
   /** A model was named after a step that named none. */
   'settings-added': () => {
     const story = asked();

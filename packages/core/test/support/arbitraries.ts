@@ -327,6 +327,7 @@ interface MoveKinds {
   readonly systemPrompt: { readonly text: string | undefined };
   readonly metadata: { readonly key: string; readonly value: JsonValue };
   readonly llmConfig: { readonly config: LlmConfig | undefined };
+  readonly contextLimit: { readonly maxTokens: number; readonly model: string | undefined };
   readonly responseFormat: { readonly format: ResponseFormat | undefined };
   /** Keeps a window of the conversation, perhaps twice. */
   readonly rewrite: { readonly from: number; readonly to: number; readonly twice: boolean };
@@ -419,6 +420,7 @@ export const anyMove: fc.Arbitrary<Move> = fc.oneof(
   move(1, 'systemPrompt', { text: orNothing(texts) }),
   move(1, 'metadata', { key: names, value: jsonValues }),
   move(1, 'llmConfig', { config: orNothing(llmConfigs) }),
+  move(1, 'contextLimit', { maxTokens: fc.nat(), model: orNothing(texts) }),
   move(1, 'responseFormat', { format: orNothing(responseFormats) }),
   move(1, 'rewrite', { from: fc.nat(3), to: fc.nat(8), twice: fc.boolean() }),
   move(1, 'section', { name: fc.constantFrom(...SECTIONS), last: fc.nat(2) }),
@@ -533,6 +535,8 @@ export function applyMove(before: AgentState, one: Move, at: Instant, clock: Clo
       return state.withMetadata(one.key, one.value, at);
     case 'llmConfig':
       return state.withLlmConfig(one.config, at);
+    case 'contextLimit':
+      return state.withContextLimit({ maxTokens: one.maxTokens, model: one.model }, at);
     case 'responseFormat':
       return state.withResponseFormat(one.format, at);
     case 'rewrite': {

@@ -22,6 +22,11 @@ export interface HookContext<Context = unknown> {
   /** The tools of the loop, as models receive them. */
   readonly tools: readonly ToolDescription[];
   /**
+   * The number of tokens that a request may have, prompt and tools included, by the estimate of the loop. `undefined` while
+   * the model has refused no request of the session as too long.
+   */
+  readonly maxTokens?: number | undefined;
+  /**
    * For a hook that calls models itself: returns the stop signal of a limit that this state has used up, if there is
    * one. Call it before each call of a model, with a state that counts the earlier calls (`withOtherUsage`). After a
    * signal, make no further calls.
@@ -37,7 +42,6 @@ export interface ToolUseContext<Context = unknown> extends HookContext<Context> 
 
 /** The facts that an `onContextTooLong` hook receives besides the state. */
 export interface TooLongContext<Context = unknown> extends HookContext<Context> {
-  /** The number of tokens that the next request may have, prompt and tools included, by the estimate of the loop. */
   readonly maxTokens: number;
 }
 

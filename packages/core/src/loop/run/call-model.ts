@@ -6,6 +6,7 @@ import { some } from '../../state/values/frozen-array.ts';
 import { driverFailureOf, partialResponseOf } from '../inference/driver-error.ts';
 import type { Driver, InferenceDelta, InferenceOptions, InferenceRequest } from '../inference/driver.ts';
 import { strictestLike, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
+import { tokensOfStart } from '../inference/token-estimate.ts';
 import { withShortResults } from '../sending/short-results.ts';
 import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
 import type { SentMessage } from '../sending/sent-list.ts';
@@ -64,11 +65,12 @@ export function sendRequest(
 /** The request to record for a step, with the model that the driver names. */
 export function effectiveRequest(
   run: Pick<CallingRun, 'loop' | 'state'>,
-  { llmConfig, toolChoice }: InferenceRequest,
+  request: InferenceRequest,
 ): EffectiveRequest {
+  const { llmConfig, toolChoice } = request;
   const model = llmConfig?.model === undefined ? undefined : run.loop.modelIdOf(llmConfig);
   const form = isRefused(run, llmConfig) ? 'strictest' : undefined;
-  return { model, llmConfig, toolChoice, form, shortenedTo: shortenedTo(run, llmConfig) };
+  return { model, llmConfig, toolChoice, form, shortenedTo: shortenedTo(run, request) };
 }
 
 /** The form of the driver, or the strictest one when the model has refused it in the step before. */
@@ -91,21 +93,40 @@ function isRefused(
   return loop.modelIdOf(state.requestOf(lastStep).llmConfig) === loop.modelIdOf(llmConfig);
 }
 
-/** The number of tokens to which the results are shortened, when the model has refused longer ones in this or the last step. */
+/**
+ * The number of tokens to which the results are shortened, when the model has refused longer ones: in this or the last step,
+ * or in an earlier execution.
+ */
 export function shortenedTo(
-  { loop, state }: Pick<CallingRun, 'loop' | 'state'>,
-  llmConfig: LlmConfig | undefined,
+  run: Pick<CallingRun, 'loop' | 'state'>,
+  request: InferenceRequest,
 ): number | undefined {
+  const { loop, state } = run;
   const { currentStep, lastStep } = state;
   const step = currentStep?.request?.shortenedTo === undefined ? lastStep : currentStep;
-  if (step?.request?.shortenedTo === undefined) return undefined;
-  const known = state.requestOf(step);
-  return loop.modelIdOf(known.llmConfig) === loop.modelIdOf(llmConfig) ? known.shortenedTo : undefined;
+  const known = step?.request?.shortenedTo === undefined ? undefined : state.requestOf(step);
+  if (known && loop.modelIdOf(known.llmConfig) === loop.modelIdOf(request.llmConfig))
+    return known.shortenedTo;
+  const most = loop.whenTooLong.includes('shortenResults') && knownLimit(run, request.llmConfig);
+  const room = most ? Math.floor(most - tokensOfStart(request)) : 0;
+  return room > 0 ? room : undefined;
+}
+
+/** The tokens that a request to the model may have, as its refusals in this session have shown. */
+export function knownLimit(
+  {
+    loop,
+    state: { contextLimit },
+  }: { readonly loop: Pick<LoopParts, 'modelIdOf'>; readonly state: AgentState },
+  llmConfig: LlmConfig | undefined,
+): number | undefined {
+  if (contextLimit === undefined || contextLimit.model !== loop.modelIdOf(llmConfig)) return undefined;
+  return contextLimit.maxTokens;
 }
 
 function sentIn(form: RequestForm, run: CallingRun, request: InferenceRequest): SendableRequest {
   const { loop, state } = run;
-  const maxTokens = shortenedTo(run, request.llmConfig);
+  const maxTokens = shortenedTo(run, request);
   const { messages } = request;
   const sent = maxTokens === undefined ? messages : withShortResults(messages, maxTokens);
   const shorter = sent === messages ? request : { ...request, messages: sent };

@@ -1,4 +1,5 @@
 import { pause } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import {
@@ -47,6 +48,7 @@ export interface InferenceRun extends CallingRun, Pick<HookedRun, 'signals' | 'c
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
   emit(happening: EventBody): void;
+  change(state: AgentState): void;
 }
 
 /**

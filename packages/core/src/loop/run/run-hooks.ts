@@ -9,11 +9,12 @@ import type { AbortKind } from '../stopping/abort.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunSignals } from '../stopping/run-signals.ts';
 import type { WorkClock } from '../stopping/work-clock.ts';
+import { knownLimit } from './call-model.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 
 /** The part of a run that its hooks use. */
 export interface HookedRun {
-  readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList'>;
+  readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList' | 'modelIdOf'>;
   readonly given: Pick<RunParts, 'runContext'>;
   readonly state: AgentState;
   readonly signals: RunSignals;
@@ -188,6 +189,7 @@ export class RunHooks {
       clock: loop.clock,
       runContext: given.runContext,
       tools: loop.toolList,
+      maxTokens: knownLimit(this.run, state.llmConfig),
       checkLimits: (changed) => this.checkLimits(state, changed),
     };
   }

@@ -24,6 +24,7 @@ export interface ToolRun
     | 'tools'
     | 'hooks'
     | 'clock'
+    | 'modelIdOf'
     | 'budget'
     | 'retry'
     | 'toolErrors'

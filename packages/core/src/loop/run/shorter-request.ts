@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
+import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import {
   DriverError,
@@ -21,6 +22,7 @@ export interface ReducingRun extends CallingRun {
   readonly hooks: RunHooks;
   /** True when work that costs time or money may start. */
   mayBegin(): boolean;
+  change(state: AgentState): void;
 }
 
 /** True when a way is left to repeat the refused call with a shorter request. */
@@ -49,9 +51,16 @@ export async function shortenRequest(run: ReducingRun, next: InferenceRequest): 
   for (const reduction of reductionsAfter(refusalsBy(last.modelId, run).length - 1, run)) {
     const isDone =
       reduction === 'summarize' ? await summarized(run, target) : shortenedResults(run, request, target);
+    if (isDone) rememberLimit(run, target, last.modelId);
     if (isDone || !run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   throw refusal(last.error.message, { data: last.error.data });
+}
+
+/** Keeps the limit for later steps and executions, which need no refusal to respect it. */
+function rememberLimit(run: ReducingRun, target: number, model: string | undefined): void {
+  const limit = { maxTokens: Math.max(1, Math.floor(target)), model };
+  run.change(run.state.withContextLimit(limit, run.now()));
 }
 
 const TOO_LONG: ErrorCode = 'DRIVER_CONTEXT_TOO_LONG';
@@ -100,8 +109,9 @@ function roomFor(request: InferenceRequest, target: number): number {
 }
 
 /** The messages of the request, with the results that are shortened already. */
-function sentOf(run: ReducingRun, { messages, llmConfig }: InferenceRequest): InferenceRequest['messages'] {
-  const room = shortenedTo(run, llmConfig);
+function sentOf(run: ReducingRun, request: InferenceRequest): InferenceRequest['messages'] {
+  const { messages } = request;
+  const room = shortenedTo(run, request);
   return room === undefined ? messages : withShortResults(messages, room);
 }
 

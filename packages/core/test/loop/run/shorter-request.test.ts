@@ -11,6 +11,7 @@ import {
 import { DriverError } from '@holdfast/core/driver';
 import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
+import { tokensOfRequest } from '../../../src/loop/inference/token-estimate.ts';
 
 const page = 'word '.repeat(800);
 const look = tool({
@@ -163,9 +164,27 @@ describe('a request that is too long', () => {
     ]);
   });
 
-  test('is not repeated when nothing can be shortened: the newest results stay', async () => {
-    const { state } = await run([call, tooLong]);
+  test('is repeated with the newest result cut to what fits, when it exceeds the limit alone', async () => {
+    const long = { ...look, execute: () => page.repeat(20) };
+    const { driver, state } = await run([call, tooLong, 'A cat.'], { tools: [long] });
+    expect([state.status, resultsIn(driver, 2)]).toEqual(['completed', ['short']]);
+    expect(tokensOfRequest(driver.requests[2] as never)).toBeGreaterThan(1_300);
+    expect(tokensOfRequest(driver.requests[2] as never)).toBeLessThanOrEqual(1_536);
+    expect(JSON.stringify(state.messages)).not.toContain('[Shortened');
+  });
+
+  test('is repeated with the newest message cut to what fits, when it exceeds the limit alone', async () => {
+    const { driver, state } = await run([tooLong, 'A cat.'], {}, question.withUserMessage(page.repeat(20)));
+    expect(state.status).toBe('completed');
+    expect(textOf(driver.requests[1]?.messages.last ?? [])).toMatch(/\[Shortened: the first \d+ of 80000 ch/);
+    expect(tokensOfRequest(driver.requests[1] as never)).toBeLessThanOrEqual(1_536);
+  });
+
+  test('is not repeated when nothing can be shortened, and the error says what to do', async () => {
+    const small = { ...look, execute: () => 'A cat.' };
+    const { state } = await run([call, tooLong], { tools: [small] });
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG' }] });
+    expect(state.errors[0]?.message).toMatch(/clearHistory\(\).*editMessage\(\)/);
     expect(state.steps[1]?.inferenceFailures).toEqual([]);
   });
 
@@ -175,6 +194,61 @@ describe('a request that is too long', () => {
     expect(state.status).toBe('completed');
     expect(driver.requests[3]?.llmConfig?.model).toBe('large');
     expect(resultsIn(driver, 3)).toEqual(['whole', 'whole']);
+  });
+
+  describe('is no surprise in the next execution', () => {
+    const first = () => run([call, call, tooLong, 'A cat.']);
+    const readBack = (state: AgentState): AgentState =>
+      AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+
+    test('whose results are shortened before a refusal, in any process', async () => {
+      const known = readBack((await first()).state);
+      expect(known.contextLimit?.maxTokens).toBeLessThanOrEqual(1_536);
+      expect(known.toJSON().version).toBe(2);
+      const next = await run([call, call, call, 'Black.'], {}, known.withUserMessage('Which colour?'));
+      expect(next.state).toMatchObject({ status: 'completed', contextLimit: known.contextLimit });
+      expect([1, 2, 3].map((at) => resultsIn(next.driver, at))).toEqual([
+        ['whole'],
+        ['short', 'whole'],
+        ['short', 'short', 'whole'],
+      ]);
+      expect(next.state.steps.flatMap(({ inferenceFailures }) => inferenceFailures)).toEqual([]);
+      expect(known.fork().contextLimit).toEqual(known.contextLimit);
+    });
+
+    test('unless another model is called, or the agent declares no short results', async () => {
+      const known = (await first()).state.withUserMessage('Which colour?');
+      const other = await run([call, call, 'Black.'], {}, known.withLlmConfig({ model: 'large' }));
+      expect(resultsIn(other.driver, 2)).toEqual(['whole', 'whole']);
+      const undeclared = await run([call, call, 'Black.'], { whenTooLong: ['summarize'] }, known);
+      expect(resultsIn(undeclared.driver, 2)).toEqual(['whole', 'whole']);
+    });
+
+    test('whose summary is written before a refusal', async () => {
+      const { options, writer } = summarized(['Looked.', 'Looked again.']);
+      const known = (await first()).state.withUserMessage('Which colour?');
+      const counted = [1, 2, 3].map((at): ScriptedAnswer => {
+        const part = { type: 'tool-call', toolCallId: `c${at}`, toolName: 'look', input: {} } as const;
+        return { content: [part], usage: { inputTokens: 1_200 * at, outputTokens: 5 } };
+      });
+      const next = await run([...counted, 'Black.'], options, known);
+      expect(next.state.status).toBe('completed');
+      expect(next.state.steps.flatMap(({ inferenceFailures }) => inferenceFailures)).toEqual([]);
+      expect(writer.requests.length).toBeGreaterThan(0);
+    });
+
+    test('and no summary is tried at each step when the prompt alone exceeds the limit', async () => {
+      const errors: unknown[] = [];
+      const writer = scriptedDriver();
+      const onError = (error: unknown): void => void errors.push(error);
+      const { hook, compiler } = summarize({ driver: writer, maxTokens: 100_000, onError });
+      const long = (await first()).state
+        .withUserMessage('Which colour?')
+        .withSystemPrompt('Be kind. '.repeat(2_000));
+      const next = await run([call, call, call, call, 'Black.'], { hooks: [hook], compiler }, long);
+      expect(next.state).toMatchObject({ status: 'completed', stepCount: 5 });
+      expect(errors).toEqual([expect.objectContaining({ code: 'SUMMARY_WITHOUT_EFFECT' })]);
+    });
   });
 
   test('reaches hooks with the tokens that the next request may have', async () => {

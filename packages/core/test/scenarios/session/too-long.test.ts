@@ -8,6 +8,7 @@ import {
   sendMessage,
   SessionRuntime,
   summarize,
+  tool,
   type AgentLoopOptions,
   type AgentSession,
 } from '@holdfast/core';
@@ -72,6 +73,36 @@ describe('a session that is too long for its model continues', () => {
       return runtimeOf({ hooks: [hook], compiler }).execute(sessionId, retry());
     },
   };
+
+  test('and a worker that loads it needs no refusal to know the limit', async () => {
+    const store = new MemorySessionStore();
+    const sizes: number[] = [];
+    const reader: Driver = {
+      async infer({ messages }, options) {
+        sizes.push(JSON.stringify(messages).length);
+        const response = await driver.infer({ messages } as never, options);
+        const isAnswer = messages.last?.role === 'tool' && messages.length > 4;
+        return isAnswer ? response : { ...response, text: '', content: [part(sizes.length)] };
+      },
+    };
+    const part = (at: number) =>
+      ({ type: 'tool-call', toolCallId: `c${at}`, toolName: 'read', input: {} }) as const;
+    const read = tool({
+      name: 'read',
+      description: 'Reads.',
+      inputSchema: { type: 'object' },
+      execute: () => page,
+    });
+    const runtimeOf = () =>
+      new SessionRuntime({ store, agents: { chat: createAgentLoop({ driver: reader, tools: [read] }) } });
+    const { sessionId } = await runtimeOf().create({ definition: { name: 'chat' } });
+    const refused = (): number => sizes.filter((size) => size > WINDOW).length;
+    const first = await runtimeOf().execute(sessionId, sendMessage('Read.'));
+    expect([first.state.status, refused()]).toEqual(['completed', 1]);
+    const second = await runtimeOf().execute(sessionId, sendMessage('Read again.'));
+    expect([second.state.status, refused()]).toEqual(['completed', 1]);
+    expect(second.state.contextLimit).toEqual(first.state.contextLimit);
+  });
 
   test.each(Object.entries(ways))('after %s', async (name, way) => {
     const found = await stuck();

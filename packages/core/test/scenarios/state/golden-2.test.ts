@@ -33,6 +33,9 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect(steps.map((step) => state.requestOf(step).llmConfig)).toEqual([LARGE, SMALL, undefined]);
     expect(state.llmConfig).toBeUndefined();
   },
+  'context-limit': (state) => {
+    expect(state.contextLimit).toEqual({ maxTokens: 6_000, model: LARGE.model });
+  },
   'settings-added': (state) => {
     expect(state.steps.map((step) => state.requestOf(step).llmConfig)).toEqual([undefined]);
     expect(state.llmConfig).toEqual(SMALL);

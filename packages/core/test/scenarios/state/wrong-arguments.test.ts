@@ -93,6 +93,7 @@ const subjects: readonly Subject[] = [
     },
     internal: [
       'with',
+      'withContextLimit',
       'withExecution',
       'withFinished',
       'withLastStep',
