@@ -11,6 +11,7 @@ import type { AgentLoop } from '../loop/agent-loop.ts';
 import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps/events.ts';
 import type { InternalRunOptions, ParentRun } from '../loop/run/loop-parts.ts';
 import { runningToolOf } from '../loop/run/running-tool.ts';
+import { sizeOf } from '../loop/tools/result-size.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 
 type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
@@ -30,6 +31,10 @@ export class SubagentRun {
   private readonly nesting: Nesting;
   /** The latest state that was passed on. */
   private known: AgentState | undefined;
+  /** The size of the state without an open step, in bytes of JSON. */
+  private closedBytes = 0;
+  /** By how much the latest state is larger than the store takes. */
+  private excess: string | undefined;
 
   constructor(name: string, context: ToolContext, nesting: Nesting) {
     this.name = name;
@@ -41,7 +46,7 @@ export class SubagentRun {
    * Runs the subagent to its end and returns its state. Resumes the state that an earlier attempt saved, or begins a
    * new one.
    * @throws the reason of the abort, with the state saved as progress; HoldfastError `SUBAGENT_FAILED` when the saved
-   * state is unreadable.
+   * state is unreadable, and when the store does not take the state.
    */
   async toEnd(
     loop: AgentLoop,
@@ -60,16 +65,16 @@ export class SubagentRun {
       signal,
       budget,
       onEvent: this.listener(),
-      checkpoint: call?.checkpoint((state) => this.report(state, true)),
+      checkpoint: call?.checkpoint((state) => this.save(state)),
+      stepBytes: this.roomInside(first),
       onExhausted: call?.onExhausted,
       session: call?.given.session,
       awaitReader: call?.given.awaitReader,
-      maxValueBytes: halfOf(call?.given.maxValueBytes), // the state of the subagent is a part of the call
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     };
     const last = await loop.run(first, options);
     if (canBeWaitedFor(last)) {
-      this.report(last, true, last.execution?.waiting);
+      this.save(last, last.execution?.waiting);
       throw new CallSuspended();
     }
     if (!signal.aborted || last.status === 'completed') return last;
@@ -93,13 +98,37 @@ export class SubagentRun {
     this.report(state, hasProgressed(this.known, state));
   }
 
+  /** @throws HoldfastError `SUBAGENT_FAILED` for a state that the store does not take. */
+  private save(state: AgentState, waiting?: readonly Waiting[]): void {
+    this.report(state, true, waiting);
+    if (this.excess === undefined) return;
+    const message = `Agent "${this.name}" failed: its state cannot be saved: it has ${this.excess}.`;
+    throw new HoldfastError('SUBAGENT_FAILED', `${message}${lastTextOf(state)}`);
+  }
+
+  /**
+   * The room for the open step of the subagent. When the step is closed, its response and its results are in its messages
+   * too.
+   */
+  private roomInside(first: AgentState): InternalRunOptions['stepBytes'] {
+    const shareBytes = runningToolOf(this.context)?.shareBytes;
+    if (shareBytes === undefined) return undefined;
+    this.closedBytes = sizeOf(toJsonValue(first));
+    return () => Math.max(0, Math.floor((shareBytes() - this.closedBytes) / 4));
+  }
+
   private report(state: AgentState, savesProgress: boolean, waiting: readonly Waiting[] = []): void {
     const used = state.usage.since(this.known?.usage ?? Usage.none);
     this.known = state;
     if (used === Usage.none && !savesProgress) return;
     const progress = savesProgress ? toJsonValue(state) : undefined;
     const call = runningToolOf(this.context);
-    if (call) return call.addUsageAndProgress(used, progress, waiting);
+    if (call) {
+      if (call.shareBytes && progress !== undefined && state.currentStep === undefined)
+        this.closedBytes = sizeOf(progress);
+      this.excess = call.addUsageAndProgress(used, progress, waiting);
+      return;
+    }
     if (used !== Usage.none) this.context.addUsage(used);
     if (progress !== undefined) this.context.saveProgress(progress);
   }
@@ -198,8 +227,4 @@ function describeEnd({ status, stopSignal, execution }: AgentState, error: strin
   if (status === 'completed') return 'completed without a final response.';
   const waiting = execution?.waiting.map(({ type }) => type).join(', ') ?? 'nothing';
   return `waits for ${waiting}, which is not possible inside a call.`;
-}
-
-function halfOf(bytes: number | undefined): number | undefined {
-  return bytes === undefined ? undefined : Math.floor(bytes / 2);
 }

@@ -182,7 +182,7 @@ const checkRunOptions = optionsCheck<InternalRunOptions>(
     parent: { ...mustBe.anything, isInternal: true },
     session: { ...mustBe.anything, isInternal: true },
     awaitReader: { ...mustBe.anything, isInternal: true },
-    maxValueBytes: { ...mustBe.anything, isInternal: true },
+    stepBytes: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
 );
@@ -289,7 +289,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools: options.maxParallelTools ?? 8,
     maxResultLength: options.maxToolResultLength ?? 100_000,
-    resultLimits: { maxResultBytes: options.maxResultBytes ?? 2 ** 20, maxStepBytes: Infinity },
+    resultLimits: { maxResultBytes: options.maxResultBytes ?? 2 ** 20, stepBytes: undefined },
     finalStep: options.finalStep,
     whenTooLong: options.whenTooLong ?? REDUCTIONS,
     budget,

@@ -14,6 +14,7 @@ import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../in
 import { usageOrEstimate } from '../inference/token-estimate.ts';
 import { Usage } from '../../state/inference/usage.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
+import { excessOf } from '../tools/result-size.ts';
 import type { StepId } from '../../state/values/ids.ts';
 import {
   InferenceResponse,
@@ -88,7 +89,7 @@ export async function infer(run: InferenceRun): Promise<void> {
       sent = strictestAfter(error, sent, run, request, signal);
       given = await sendRequest(run, sent, { signal, onDelta });
     }
-    response = responseOf(sent, given);
+    response = requireRoom(run, responseOf(sent, given));
     fingerprint = fingerprintFor(sent, response);
     requireAnswer(response);
     const kind = run.checkAbort();
@@ -116,6 +117,14 @@ function requireAnswer(response: InferenceResponse): void {
     throw noAnswer('brokenAnswer', `The model ended its response with an error: ${reason}.`, response);
   if (isEmpty(response))
     throw noAnswer('emptyAnswer', `The model answered with nothing (${reason}).`, response);
+}
+
+/** @throws DriverError for a response that is larger than the store of the session takes. */
+function requireRoom({ loop }: InferenceRun, response: InferenceResponse): InferenceResponse {
+  const excess = excessOf(response, loop.resultLimits);
+  if (excess === undefined) return response;
+  const message = `The response of the model was not kept: it has ${excess}.`;
+  throw new DriverError('unknown', message, { partialResponse: { ...response, content: [] } });
 }
 
 function noAnswer(kind: DriverErrorKind, message: string, partialResponse: InferenceResponse): DriverError {
@@ -202,7 +211,7 @@ async function responseAfterHooks(
     return await run.hooks.pass(
       'afterInference',
       given,
-      (known, change) => (response = change?.response ?? known),
+      (known, change) => (response = change?.response ? requireRoom(run, change.response) : known),
     );
   } finally {
     recordResponse(run, response, fingerprint);
@@ -219,7 +228,7 @@ function abortedResponse(
   error: unknown,
   request: CalledRequest,
 ): InferenceResponse | undefined {
-  const partial = partialResponseOf(error);
+  const partial = fittingPart(run, partialResponseOf(error));
   if (run.checkAbort() !== undefined)
     return run.signals.isHandedOver()
       ? undefined
@@ -229,6 +238,15 @@ function abortedResponse(
   if (partial || usage !== Usage.none)
     recordResponse(run, InferenceResponse.of({ content: [], ...partial, usage, finishReason: 'error' }));
   throw withAdvice(error);
+}
+
+/** The partial response, without its content when the store does not take it. */
+function fittingPart(
+  { loop }: InferenceRun,
+  partial: InferenceResponse | undefined,
+): InferenceResponse | undefined {
+  if (partial === undefined || excessOf(partial, loop.resultLimits) === undefined) return partial;
+  return InferenceResponse.of({ ...partial, content: [] });
 }
 
 /** A request, and the fallback whose settings it had before the hooks. */

@@ -86,8 +86,8 @@ export interface InternalRunOptions extends RunOptions {
   readonly session?: (() => EventSession) | undefined;
   /** Returns a promise while the reader of the run's events is behind. */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
-  /** The largest value that the store of the run's session takes, in bytes of JSON. */
-  readonly maxValueBytes?: number | undefined;
+  /** Returns the room in the store of the session for the calls of the open step: see `ResultLimits`. */
+  readonly stepBytes?: ResultLimits['stepBytes'];
 }
 
 /** The parts of one run. */
@@ -105,7 +105,7 @@ export function loopFor(state: AgentState, loop: LoopParts, options: InternalRun
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   requireRunContext(loop.toolList, runContext);
-  const stored = withStoreLimit(withRunRetry(loop, onExhausted), options.maxValueBytes);
+  const stored = withStoreLimit(withRunRetry(loop, onExhausted), options.stepBytes);
   return withRunLimits(stored, budget, parent);
 }
 
@@ -114,12 +114,9 @@ function withRunRetry(loop: LoopParts, onExhausted: RunOptions['onExhausted']): 
   return { ...loop, retry: { ...loop.retry, onExhausted } };
 }
 
-/** The loop for one run whose state a store keeps: half of a value is room for the results of a step, beside its other members. */
-function withStoreLimit(loop: LoopParts, maxValueBytes: number | undefined): LoopParts {
-  if (maxValueBytes === undefined) return loop;
-  const maxStepBytes = Math.floor(maxValueBytes / 2);
-  const maxResultBytes = Math.min(loop.resultLimits.maxResultBytes, maxStepBytes);
-  return { ...loop, resultLimits: { maxResultBytes, maxStepBytes } };
+/** The loop for one run whose state a store keeps. */
+function withStoreLimit(loop: LoopParts, stepBytes: ResultLimits['stepBytes']): LoopParts {
+  return stepBytes === undefined ? loop : { ...loop, resultLimits: { ...loop.resultLimits, stepBytes } };
 }
 
 /** The loop for one run, with the limits of the run and the remaining budget of its parent. */

@@ -2,7 +2,9 @@ import type { Clock, Instant } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import { NOTHING } from '../../state/values/frozen-array.ts';
 import { Usage, type CallUsage } from '../../state/inference/usage.ts';
 import type { Waiting } from '../../state/values/waiting.ts';
 import { RunAbort } from '../stopping/abort.ts';
@@ -10,6 +12,7 @@ import type { Checkpoint } from '../steps/checkpoint.ts';
 import { announceTo, type AgentEvent, type EventBody } from '../steps/events.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { stepAtWork } from '../steps/stepper.ts';
+import { excessOfProgress, shareOfCall, tooLargeError } from '../tools/result-size.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { InferenceRun } from './infer.ts';
 import type { HookedRun } from './run-hooks.ts';
@@ -32,10 +35,7 @@ export interface ToolRun
     | 'maxResultLength'
     | 'resultLimits'
   >;
-  readonly given: Pick<
-    RunParts,
-    'listeners' | 'parent' | 'runContext' | 'session' | 'awaitReader' | 'maxValueBytes'
-  >;
+  readonly given: Pick<RunParts, 'listeners' | 'parent' | 'runContext' | 'session' | 'awaitReader'>;
   /** The seconds worked in this execution until now. */
   readonly workedSeconds: number;
   /** Records changed executions in the state. */
@@ -86,7 +86,12 @@ export class RunningTool implements ToolContext {
   }
 
   readonly saveProgress = (progress: JsonValue): void => {
-    const toolExecution = this.#change((execution) => execution.withProgress(progress));
+    const toolExecution = this.#change((execution) => {
+      const saved = execution.withProgress(progress);
+      const excess = this.#excessOf(saved);
+      if (excess === undefined) return saved;
+      throw tooLargeError(`The progress of tool "${saved.name}" was not saved: it has ${excess}.`);
+    });
     const stepId = stepAtWork(this.#run.state)?.id;
     if (toolExecution && stepId) this.#run.emit({ type: 'tool-progress', stepId, toolExecution });
   };
@@ -131,7 +136,7 @@ export class RunningTool implements ToolContext {
   // For subagents
 
   /** The parent, session and reader of the run, which a subagent's run adopts. */
-  get given(): Pick<RunParts, 'listeners' | 'parent' | 'session' | 'awaitReader' | 'maxValueBytes'> {
+  get given(): Pick<RunParts, 'listeners' | 'parent' | 'session' | 'awaitReader'> {
     return this.#run.given;
   }
 
@@ -140,12 +145,29 @@ export class RunningTool implements ToolContext {
     return this.#run.loop.retry.onExhausted;
   }
 
-  /** Records progress, usage and waiting entries as one change: a stored state has all of them or none. */
-  addUsageAndProgress(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
+  /** The bytes of progress that the call may have, when each open call of the step has as many; `undefined`: no limit. */
+  get shareBytes(): (() => number) | undefined {
+    const { stepBytes } = this.#run.loop.resultLimits;
+    return stepBytes && (() => shareOfCall(stepAtWork(this.#run.state) as AgentStep, stepBytes()));
+  }
+
+  /**
+   * Records progress, usage and waiting entries as one change: a stored state has all of them or none. Progress that the
+   * store does not take is not recorded; then it returns by how much it is too large.
+   */
+  addUsageAndProgress(
+    usage: Usage,
+    progress: JsonValue | undefined,
+    waiting: readonly Waiting[],
+  ): string | undefined {
+    let excess: string | undefined;
     this.#change((execution) => {
       const used = execution.withUsage(usage);
-      return progress === undefined ? used : used.withNewProgress(progress).withWaitingInside(waiting);
+      const saved = progress === undefined ? used : used.withNewProgress(progress).withWaitingInside(waiting);
+      excess = progress === undefined ? undefined : this.#excessOf(saved);
+      return excess === undefined ? saved : used;
     });
+    return excess;
   }
 
   /**
@@ -174,6 +196,11 @@ export class RunningTool implements ToolContext {
   /** True while the attempt runs, and no other worker has the execution. */
   get #isOpen(): boolean {
     return !this.#hasEnded && !this.#run.signals.isAbandoned();
+  }
+
+  #excessOf(execution: ToolExecution): string | undefined {
+    const { state, loop } = this.#run;
+    return excessOfProgress(execution, stepAtWork(state)?.toolExecutions ?? NOTHING, loop.resultLimits);
   }
 
   /** Changes the execution of the call, and returns it; `undefined` when nothing changes. */

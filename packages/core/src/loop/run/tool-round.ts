@@ -7,7 +7,7 @@ import { NOTHING, pushTo } from '../../state/values/frozen-array.ts';
 import type { ToolExecutionId } from '../../state/values/ids.ts';
 import { stepAtWork } from '../steps/stepper.ts';
 import { interruptedCall } from '../tools/call-outcome.ts';
-import { ResultRoom } from '../tools/result-size.ts';
+import { fittedExecution } from '../tools/result-size.ts';
 import type { Tool } from '../tools/tool-types.ts';
 import { admitAgain, resolveInDoubt } from './resolve-in-doubt.ts';
 import { admit, mayStart, type Admission, type StartedCall } from './tool-admission.ts';
@@ -32,7 +32,6 @@ export class ToolRound {
   /** The calls in doubt, which an earlier process started; they run before the others. */
   private readonly inDoubt: readonly ToolExecution[];
   private readonly calls: readonly ToolCallPart[];
-  private readonly room: ResultRoom;
   /** The number of calls, in doubt or new, that have started or completed without a start. */
   private startedCount = 0;
   private running = 0;
@@ -51,7 +50,6 @@ export class ToolRound {
     inDoubt: readonly ToolExecution[] = NOTHING,
   ) {
     this.run = run;
-    this.room = new ResultRoom(run.loop.resultLimits);
     this.toolSignal = toolSignal;
     this.calls = calls;
     this.inDoubt = inDoubt;
@@ -231,7 +229,7 @@ export class ToolRound {
         const previous = place;
         place = this.indexOf(id, previous + 1);
         if (place < previous) done = this.recordDone(done, at);
-        const execution = this.endedExecution(place, end, at);
+        const execution = this.endedExecution(place, end, at, done);
         done = pushTo(done, execution);
         const stops = this.stopSignalsOf(execution, end);
         if (stops.length === 0) continue;
@@ -250,16 +248,24 @@ export class ToolRound {
   }
 
   /** The current version of the execution, with its outcome: its tool may have reported progress or usage. */
-  private endedExecution(place: number, { outcome }: CallEnd, at: Instant): ToolExecution {
+  private endedExecution(
+    place: number,
+    { outcome }: CallEnd,
+    at: Instant,
+    done?: readonly ToolExecution[],
+  ): ToolExecution {
     const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
     const isForgotten = this.toolOf(execution)?.isResumable && outcome.type !== 'interrupted';
     const known = isForgotten ? execution.withNewProgress(undefined) : execution;
-    return this.fitted(known.withCheckedOutcome(outcome, at));
+    return this.fitted(known.withCheckedOutcome(outcome, at), done);
   }
 
-  /** The execution with an outcome that the store can take. */
-  private fitted(execution: ToolExecution): ToolExecution {
-    return this.room.fitted(execution, stepAtWork(this.run.state)?.toolExecutions ?? NOTHING);
+  /** The execution with an outcome that the store can take. `done` are completed calls that are not recorded yet. */
+  private fitted(execution: ToolExecution, done: readonly ToolExecution[] = NOTHING): ToolExecution {
+    const { state, loop } = this.run;
+    const recorded = stepAtWork(state)?.toolExecutions ?? NOTHING;
+    const others = done.length === 0 ? recorded : [...recorded, ...done];
+    return fittedExecution(execution, others, loop.resultLimits);
   }
 
   /** Records a completed call and calls AfterToolUse hooks. Their errors are recorded in the state. */

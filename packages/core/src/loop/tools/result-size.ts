@@ -1,82 +1,131 @@
 import { HoldfastError } from '../../errors.ts';
 import { remainingAfter } from './call-outcome.ts';
-import { bytesOf, toJsonValue, type JsonValue } from '../../json.ts';
+import { bytesOf, type JsonObject, type JsonValue } from '../../json.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
+import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolOutcome } from '../../state/tools/tool-outcome.ts';
-import { NOTHING } from '../../state/values/frozen-array.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 
-/** The limits of what the calls of a step may store, in bytes of JSON. */
+/** The limits of what a step may store, in bytes of JSON. */
 export interface ResultLimits {
   /** The limit of the outcome of one call. */
   readonly maxResultBytes: number;
-  /** The limit of the outcomes of all calls of one step. */
-  readonly maxStepBytes: number;
+  /**
+   * Returns the room in the store for the outcomes and the progress of all calls of the open step. The response has as much
+   * room. Absent: no limit.
+   */
+  readonly stepBytes: (() => number) | undefined;
 }
 
-/** Outcomes up to this size are not measured: their size is estimated from above. */
+/** Values up to this size are not measured: their size is estimated from above. */
 const SMALL_BYTES = 4_096;
 
-/** Keeps the outcomes of the calls of one step within the limits of what a store takes. */
-export class ResultRoom {
-  private readonly limits: ResultLimits;
-  /** The sizes of the outcomes of the step, by the id of the execution. */
-  private sizes: Map<string, number> | undefined;
-
-  constructor(limits: ResultLimits) {
-    this.limits = limits;
-  }
-
-  /**
-   * Returns the execution when its outcome fits, or else the execution with an outcome that states the size and the limit. A
-   * call that succeeded has still succeeded. `others` are the executions of the step.
-   */
-  fitted(execution: ToolExecution, others: readonly ToolExecution[]): ToolExecution {
-    const { outcome, completedAt } = execution;
-    if (outcome === undefined || completedAt === undefined) return execution;
-    const { maxResultBytes, maxStepBytes } = this.limits;
-    const isAlone = maxStepBytes === Infinity;
-    if (isAlone && boundOf(outcome, maxResultBytes) <= maxResultBytes) return execution;
-    this.sizes ??= sizesOf(isAlone ? NOTHING : others);
-    this.sizes.delete(execution.id);
-    const size = sizeOf(outcome);
-    const used = [...this.sizes.values()].reduce((sum, one) => sum + one, 0);
-    const limit = Math.max(0, Math.min(maxResultBytes, maxStepBytes - used));
-    const kept = size <= limit ? outcome : tooLarge(execution.name, outcome, size, limit);
-    this.sizes.set(execution.id, kept === outcome ? size : sizeOf(kept));
-    return kept === outcome ? execution : execution.withCheckedOutcome(kept, completedAt);
-  }
+/**
+ * Returns the execution when its outcome fits, or else the execution with an outcome that states the size and the limit. A
+ * call that succeeded has still succeeded. `others` are the executions of the step.
+ */
+export function fittedExecution(
+  execution: ToolExecution,
+  others: readonly ToolExecution[],
+  { maxResultBytes, stepBytes }: ResultLimits,
+): ToolExecution {
+  const { id, outcome, completedAt, progress, name } = execution;
+  if (outcome === undefined || completedAt === undefined) return execution;
+  if (stepBytes === undefined && boundOf(outcome, maxResultBytes) <= maxResultBytes) return execution;
+  const room = stepBytes === undefined ? Infinity : stepBytes() - usedBy(others, id) - sizeOf(progress);
+  const size = sizeOf(outcome);
+  const limit = Math.max(0, Math.min(maxResultBytes, room));
+  return size <= limit
+    ? execution
+    : execution.withCheckedOutcome(tooLarge(name, outcome, size, limit), completedAt);
 }
 
-function sizesOf(executions: readonly ToolExecution[]): Map<string, number> {
-  const sizes = new Map<string, number>();
-  for (const { id, outcome } of executions) if (outcome) sizes.set(id, sizeOf(outcome));
-  return sizes;
+/** Describes by how much the progress of a call is larger than the room beside the other calls of its step. */
+export function excessOfProgress(
+  { id, progress }: ToolExecution,
+  others: readonly ToolExecution[],
+  { stepBytes }: ResultLimits,
+): string | undefined {
+  if (stepBytes === undefined || progress === undefined) return undefined;
+  const limit = Math.max(0, Math.floor(stepBytes() - usedBy(others, id)));
+  const bytes = sizeOf(progress);
+  return bytes <= limit ? undefined : sizeAndLimit(bytes, limit);
 }
 
-/** The size of an outcome in bytes of JSON, or an upper bound when it is small. */
-function sizeOf(outcome: ToolOutcome): number {
-  const bound = boundOf(outcome, SMALL_BYTES);
-  return bound <= SMALL_BYTES ? bound : bytesOf(JSON.stringify(outcome));
+/** The equal share of each open call of a step in the room that the completed calls have left. */
+export function shareOfCall({ toolExecutions, requestedToolCalls }: AgentStep, room: number): number {
+  const completed = toolExecutions.filter(({ outcome }) => outcome !== undefined);
+  const open = Math.max(1, requestedToolCalls.length - completed.length);
+  return Math.max(0, (room - usedBy(completed)) / open);
+}
+
+/** The part of the room of a step that a response without calls may have: it needs none for results. */
+const ANSWER_SHARE = 1.875;
+
+/** Describes by how much a response is larger than the store takes; `undefined` for a response that fits. */
+export function excessOf(
+  { content, toolCalls }: InferenceResponse,
+  { stepBytes }: ResultLimits,
+): string | undefined {
+  if (stepBytes === undefined) return undefined;
+  const limit = Math.floor((toolCalls.length > 0 ? 1 : ANSWER_SHARE) * stepBytes());
+  // The executions of the calls have the arguments again, and as they were checked.
+  const bytes = sumOf(content, sizeOf) + 2 * sumOf(toolCalls, ({ input }) => sizeOf(input));
+  return bytes <= limit ? undefined : sizeAndLimit(bytes, limit);
+}
+
+function usedBy(executions: readonly ToolExecution[], except?: string): number {
+  return sumOf(executions, ({ id, outcome, progress }) =>
+    id === except ? 0 : sizeOf(outcome) + sizeOf(progress),
+  );
+}
+
+function sumOf<T>(items: readonly T[], size: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + size(item), 0);
+}
+
+const known = new WeakMap<object, number>();
+
+/** The size of a frozen value in bytes of JSON, or an upper bound when it is small. */
+export function sizeOf(value: object | JsonValue | undefined): number {
+  if (value === undefined) return 0;
+  if (typeof value !== 'object' || value === null) return measured(value);
+  const size = known.get(value) ?? measured(value as JsonValue);
+  known.set(value, size);
+  return size;
+}
+
+function measured(value: JsonValue): number {
+  const bound = boundOf(value, SMALL_BYTES);
+  return bound <= SMALL_BYTES ? bound : bytesOf(JSON.stringify(value));
 }
 
 /** An upper bound of the size, as long as it is below the limit. */
-function boundOf(outcome: ToolOutcome, limit: number): number {
-  return limit - remainingAfter(outcome as unknown as JsonValue, limit);
+function boundOf(value: object | JsonValue, limit: number): number {
+  return limit - remainingAfter(value as JsonValue, limit);
 }
 
 /** The outcome in place of one that is too large. */
 function tooLarge(name: string, outcome: ToolOutcome, bytes: number, limit: number): ToolOutcome {
-  const size = `${bytes} bytes of JSON, and the limit is ${limit}`;
+  const size = sizeAndLimit(bytes, limit);
   if (outcome.type === 'succeeded') {
     const value = `Tool "${name}" was called and completed. Its result was not kept: it has ${size}.`;
     return Object.freeze({ type: 'succeeded', value });
   }
   const { code } = outcome.error;
   const message = `The error of tool "${name}"${code === undefined ? '' : ` (${code})`} was not kept: it has ${size}.`;
-  const data = toJsonValue({ bytes, limit });
   return Object.freeze({
     type: outcome.type,
-    error: toErrorRecord(new HoldfastError('TOOL_RESULT_TOO_LARGE', message, { data })),
+    error: toErrorRecord(tooLargeError(message, { bytes, limit })),
   });
+}
+
+function sizeAndLimit(bytes: number, limit: number): string {
+  return `${bytes} bytes of JSON, and the limit is ${limit}`;
+}
+
+/** The error for a value that the store does not take. */
+export function tooLargeError(message: string, data?: JsonObject): HoldfastError {
+  return new HoldfastError('TOOL_RESULT_TOO_LARGE', message, { data });
 }

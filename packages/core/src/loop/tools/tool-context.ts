@@ -31,7 +31,11 @@ export interface ToolContext<Context = unknown> {
   readonly runContext: Context;
   /** The progress that an earlier attempt at this call saved with `saveProgress`. */
   readonly progress: JsonValue | undefined;
-  /** Saves progress in the state for a later attempt. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
+  /**
+   * Saves progress in the state for a later attempt.
+   * @throws HoldfastError `NOT_JSON` for a value that is not JSON; `TOOL_RESULT_TOO_LARGE` for one that the store of the
+   * session does not take.
+   */
   readonly saveProgress: (progress: JsonValue) => void;
   /**
    * Adds the tool's own usage, such as the inference of a subagent, to the usage of the execution.

@@ -187,7 +187,9 @@ export class SessionWork {
     const { held, checkpoint, parts } = this;
     const { signal, inEvents: session } = held;
     const { maxValueBytes } = parts.store.capabilities;
-    const run = { signal, checkpoint, session, maxValueBytes };
+    // The other half of a value is room for the other members of the open step.
+    const stepBytes = maxValueBytes === undefined ? undefined : () => Math.floor(maxValueBytes / 2);
+    const run = { signal, checkpoint, session, stepBytes };
     const all: InternalRunOptions = { onExhausted: 'suspend', ...options, ...run };
     this.hasRun = true;
     held.running = { executionId: state.hasActiveExecution ? state.executionId : undefined };

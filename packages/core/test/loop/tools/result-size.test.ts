@@ -1,16 +1,15 @@
 import {
   AgentState,
   createAgentLoop,
-  MemorySessionStore,
   sendMessage,
   SessionRuntime,
   tool,
   toolResult,
   type Tool,
 } from '@holdfast/core';
-import type { StoreCapabilities } from '@holdfast/core/store';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
+import { SmallStore } from '../../support/small-store.ts';
 
 function big(execute: () => unknown, others: Partial<Tool> = {}): Tool {
   return {
@@ -20,13 +19,6 @@ function big(execute: () => unknown, others: Partial<Tool> = {}): Tool {
 }
 
 const text = (bytes: number) => 'x'.repeat(bytes);
-
-/** A store that takes values of one size at most, and refuses larger ones, as real stores do. */
-class SmallStore extends MemorySessionStore {
-  override get capabilities(): StoreCapabilities {
-    return { ...super.capabilities, maxValueBytes: 100_000 };
-  }
-}
 
 describe('a result that is larger than maxResultBytes', () => {
   test.each([
@@ -82,7 +74,7 @@ describe('a result that is larger than maxResultBytes', () => {
     const calls = Array.from({ length: 10 }, () => ['big', {}] as const);
     const driver = scriptedDriver({ calls }, 'Done.', 'Next.');
     const loop = createAgentLoop({ driver, tools: [big(() => text(20_000))] });
-    const runtime = new SessionRuntime({ store: new SmallStore(), agents: { a: loop } });
+    const runtime = new SessionRuntime({ store: new SmallStore(100_000), agents: { a: loop } });
     const { sessionId } = await runtime.create({ definition: { name: 'a' } });
     const { state } = await runtime.execute(sessionId, sendMessage('Go'));
     expect(state.status).toBe('completed');
@@ -114,7 +106,7 @@ describe('a result that is larger than maxResultBytes', () => {
 
 test('a message that is larger than the store takes is refused at the door, and the session continues', async () => {
   const loop = createAgentLoop({ driver: scriptedDriver('Hello.') });
-  const runtime = new SessionRuntime({ store: new SmallStore(), agents: { a: loop } });
+  const runtime = new SessionRuntime({ store: new SmallStore(100_000), agents: { a: loop } });
   const { sessionId } = await runtime.create({ definition: { name: 'a' } });
   const refused = expect.objectContaining({
     code: 'SESSION_TOO_LARGE',
