@@ -42,13 +42,13 @@ const answer: Answer = {
   usage: { input: 10, output: 5 },
 };
 
-/** Returns the error of one call that gets this response. */
+/** Returns the error of a call whose requests get this response. */
 async function failureOf(
   provider: Provider,
   response: ScriptedResponse,
   onDelta: InferenceOptions['onDelta'],
 ): Promise<DriverError> {
-  server.play(inOrder([response]));
+  server.play(inOrder([response, response]));
   const driver = aiSdkDriver({ model: provider.model(server.url), maxRetries: 0 });
   const { signal } = new AbortController();
   return driver.infer(request, { signal, onDelta }).then(
@@ -114,6 +114,8 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))('
       const response = { status: 200, headers, chunks: [JSON.stringify(body)] };
       const error = await failureOf(provider, { response }, onDelta);
       expect(REPEATED).toContain(error.kind);
+      const generated = await failureOf(provider, { response }, undefined);
+      expect([error.kind, error.isRetryable]).toEqual([generated.kind, generated.isRetryable]);
     });
 
     test('a base URL without a scheme', async () => {

@@ -2,7 +2,7 @@ import { APICallError, JSONParseError } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { fasterGrowth, repeated, type Pump, type Work } from '../../../tools/config/vitest.growth.ts';
 import { callFailed } from '../src/errors/driver-error.ts';
-import { errorKindOf, isItemGone, isRefusal } from '../src/errors/error-kind.ts';
+import { errorKindOf, isCorrectable, isRefusal } from '../src/errors/error-kind.ts';
 import { KEY_FORMS } from '../src/errors/key-forms.ts';
 import { hideKeys, redact } from '../src/errors/redact.ts';
 import { retryAfterSeconds } from '../src/errors/retry-after.ts';
@@ -71,6 +71,8 @@ const words = pumpsOf(
   '`inputs` tokens + ',
   'malformed input request: ',
   'cannot read properties of undefined ',
+  'tool call id was ',
+  '"type" : "invalid',
 );
 
 const works: Readonly<Record<string, readonly [Work, readonly Pump[]]>> = {
@@ -84,7 +86,10 @@ const works: Readonly<Record<string, readonly [Work, readonly Pump[]]>> = {
   'an error that is a text': [failed, [...plain, ...words]],
   'an error inside a stream': [(text) => failed({ error: { type: text, code: text, message: text } }), plain],
   'a body that is not JSON': [(text) => failed(notJson(text)), plain],
-  'the words of an error': [(text) => [errorKindOf(text), isItemGone(text), isRefusal(text)], words],
+  'the words of an error': [
+    (text) => [errorKindOf(text), isCorrectable(text, 'itemGone'), isRefusal(text)],
+    words,
+  ],
   'the wait in a body': [(text) => retryAfterSeconds(text, 0), words],
   'the wait in a header': [
     (text) => retryAfterSeconds(apiError(429, { headers: { 'retry-after': text } }), 0),

@@ -21,17 +21,18 @@ import { headersOf, type CallHeaders, type HeadersOption } from './headers.ts';
 import { limitsOf, type AttemptLimits, type CallTimeouts } from './timeouts.ts';
 import {
   InvalidCallError,
+  PlainBodyError,
   RefusedAnswerError,
   UnfinishedAnswerError,
   WebPageError,
 } from '../errors/call-errors.ts';
-import { isCacheRefused, isEncryptionRefused, isItemGone } from '../errors/error-kind.ts';
+import { errorKindOf, isCorrectable } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { withoutRefusedThinking } from './thinking.ts';
 import { withKnownChoice } from './tool-choice.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
-import { httpFactsOf, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
+import { httpFactsOf, isJsonDocument, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
 import { reportsUsageEarly } from '../response/reported-usage.ts';
 import type { WarningListener } from './warnings.ts';
 
@@ -69,6 +70,8 @@ export class ModelCall {
   private readonly inference: ObservedInference;
   private headers: CallHeaders | undefined;
   private partialResponse: InferenceResponse | undefined;
+  /** True when the call is made without a stream. */
+  private isPlain = false;
   private facts: HttpFacts = NO_FACTS;
 
   constructor(model: LanguageModelV4, policy: CallPolicy, inference: ObservedInference) {
@@ -96,7 +99,7 @@ export class ModelCall {
 
   /**
    * Calls the model until there is an answer. A prompt that refers to lost items is sent once more without references, and
-   * a call that asks in vain for encrypted reasoning, or for a prompt cache, once more without asking.
+   * a call that asks in vain for encrypted reasoning, a prompt cache or a stream, once more without asking.
    */
   private async attempts(
     request: InferenceRequest,
@@ -111,9 +114,16 @@ export class ModelCall {
 
   /** Returns the prompt to send once more after an error, if a change of the call can help. */
   private corrected(prompt: Prompt, error: unknown): Prompt | undefined {
-    if (isItemGone(error)) return { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
-    if (isEncryptionRefused(error)) return remembered(WITHOUT_REASONING, this.model) ? undefined : prompt;
-    if (isCacheRefused(error)) return remembered(WITHOUT_MARKS, this.model) ? undefined : prompt;
+    if (error instanceof PlainBodyError) {
+      this.isPlain = true; // the package reads a document, and tells the error in it, when it is asked for no stream
+      return prompt;
+    }
+    if (isCorrectable(error, 'itemGone'))
+      return { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
+    if (isCorrectable(error, 'encryptionRefused'))
+      return remembered(WITHOUT_REASONING, this.model) ? undefined : prompt;
+    if (isCorrectable(error, 'cacheRefused'))
+      return remembered(WITHOUT_MARKS, this.model) ? undefined : prompt;
     return undefined;
   }
 
@@ -131,7 +141,7 @@ export class ModelCall {
     try {
       const options = attempted(() => this.optionsOf(request, prompt, limits.signal));
       if ('error' in options) return options;
-      return await (onDelta
+      return await (onDelta && !this.isPlain
         ? this.stream(options.answer, onDelta, limits)
         : this.generate(options.answer, limits));
     } finally {
@@ -196,9 +206,9 @@ export class ModelCall {
     if (end.type === 'aborted' && this.inference.signal.aborted)
       return { answer: response.partial('aborted') ?? throwAborted(this.inference.signal) };
     this.keepPartial(() => response.partial('error'));
-    const isPage = end.type !== 'aborted' && !response.hasContent && isWebPage(http?.headers);
-    const error = isPage ? new WebPageError('The server sent a web page.') : brokenOff(end, limits.signal);
-    return { error, isFinal: response.hasContent };
+    const isSilent = end.type !== 'aborted' && !response.hasContent;
+    const error = brokenOff(end, limits.signal);
+    return { error: isSilent ? documentError(error, http?.headers) : error, isFinal: response.hasContent };
   }
 
   /** Returns a complete response, unless the provider refused to answer or the response has the wrong form. */
@@ -312,6 +322,13 @@ function brokenOff(end: Awaited<ReturnType<typeof readStream>>, signal: AbortSig
   return signal.aborted
     ? signal.reason
     : new UnfinishedAnswerError('The stream ended before the answer did.');
+}
+
+/** The error for a document that came where a stream was due; `error` when none did, or when it tells why. */
+function documentError(error: unknown, headers: object | undefined): unknown {
+  if (isWebPage(headers)) return new WebPageError('The server sent a web page.');
+  const isRead = !['network', 'unknown'].includes(errorKindOf(error));
+  return isRead || !isJsonDocument(headers) ? error : new PlainBodyError('The server sent no stream.');
 }
 
 /** True for a response that a filter ended before its first text or file. */

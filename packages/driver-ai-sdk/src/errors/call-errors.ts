@@ -13,6 +13,11 @@ export class WebPageError extends Error {
   override readonly name = 'WebPageError';
 }
 
+/** The server sent one JSON document where the stream of an answer was due. */
+export class PlainBodyError extends Error {
+  override readonly name = 'PlainBodyError';
+}
+
 /** The response ended at a content filter before its first text. */
 export class RefusedAnswerError extends Error {
   override readonly name = 'RefusedAnswerError';

@@ -44,10 +44,10 @@ function isGatewayError(error: unknown): error is Error & { readonly isRetryable
 
 const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
-/** True when the body of an accepted call begins as JSON but does not parse: its connection ended too early. */
+/** True when the body of an accepted call is empty, or begins as JSON but does not parse: its connection ended too early. */
 export function isTruncatedBody(error: unknown): boolean {
   const cause = apiCallError(error)?.cause;
-  return isAccepted(error) && JSONParseError.isInstance(cause) && /^\s*[{[]/.test(cause.text);
+  return isAccepted(error) && JSONParseError.isInstance(cause) && /^\s*([{[]|$)/.test(cause.text);
 }
 
 /** The value that the SDK could not read as an answer; `undefined` for another error. */
@@ -61,11 +61,17 @@ export function wordsOf(error: unknown): string {
   const call = apiCallError(error);
   if (call && unreadValue(error) === undefined) return `${capped(call.message)} ${capped(bodyOf(call))}`;
   if (typeof error === 'string') return capped(error);
-  return placesOf(error)
-    .flatMap((place) => [place, ...['code', 'type', 'status', 'message'].map((name) => member(place, name))])
-    .filter((word) => typeof word === 'string')
-    .map(capped)
-    .join(' ');
+  if (JSONParseError.isInstance(error) && /^\s*[{[]/.test(error.text)) return ''; // it quotes an answer
+  return placesOf(error).flatMap(wordsIn).join(' ');
+}
+
+/** A text, or the words of an object as they stand in a body. */
+function wordsIn(place: unknown): readonly string[] {
+  if (typeof place === 'string') return [capped(place)];
+  return ['code', 'type', 'status', 'message'].flatMap((name) => {
+    const word = member(place, name);
+    return typeof word === 'string' ? [`"${name}":"${capped(word)}"`] : [];
+  });
 }
 
 /** The body as text. Some providers set the parsed body in place of the text that the type promises. */

@@ -1,4 +1,5 @@
 import {
+  EmptyResponseBodyError,
   InvalidArgumentError,
   InvalidPromptError,
   InvalidResponseDataError,
@@ -22,7 +23,7 @@ import {
   withCauses,
   wordsOf,
 } from './error-facts.ts';
-import { KNOWN_MESSAGES, KNOWN_STATUSES } from './known-errors.ts';
+import { CORRECTABLE, KNOWN_MESSAGES, KNOWN_STATUSES } from './known-errors.ts';
 
 const NETWORK_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
@@ -39,26 +40,10 @@ const TIMEOUT_CODES: ReadonlySet<unknown> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** True for the error of a conversation that refers to an item which OpenAI no longer has. */
-export function isItemGone(error: unknown): boolean {
-  return ITEM_GONE.test(wordsOf(error));
+/** True for a refusal that another form of the same call avoids. */
+export function isCorrectable(error: unknown, refusal: keyof typeof CORRECTABLE): boolean {
+  return CORRECTABLE[refusal].says.test(wordsOf(error));
 }
-
-const ITEM_GONE = /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i;
-
-/** True for the error of a model that does not reason, and was asked for its encrypted reasoning. */
-export function isEncryptionRefused(error: unknown): boolean {
-  return ENCRYPTION_REFUSED.test(wordsOf(error));
-}
-
-const ENCRYPTION_REFUSED = /encrypted[_ ]content'? is not supported/i;
-
-/** True for the error of a model of Bedrock that takes no marks for its prompt cache. */
-export function isCacheRefused(error: unknown): boolean {
-  return CACHE_REFUSED.test(wordsOf(error));
-}
-
-const CACHE_REFUSED = /did not allow prompt caching|cache ?point/i;
 
 /** The kind of a failure: by its class, then by the words of the provider, then by the HTTP status. */
 export function errorKindOf(error: unknown): DriverErrorKind {
@@ -107,14 +92,18 @@ export function isWrongAddress(error: unknown): boolean {
   return isAccepted(error) && JSONParseError.isInstance(apiCallError(error)?.cause);
 }
 
+function hasNoBody(error: unknown): boolean {
+  return withCauses(error).some((each) => EmptyResponseBodyError.isInstance(each));
+}
+
 function hasInvalidUrl(error: unknown): boolean {
   return withCauses(error).some((each) => member(each, 'code') === 'ERR_INVALID_URL');
 }
 
 function kindOfClass(error: unknown): DriverErrorKind | undefined {
-  if (error instanceof UnfinishedAnswerError || isTruncatedBody(error)) return 'network';
+  if (error instanceof UnfinishedAnswerError || isTruncatedBody(error) || hasNoBody(error)) return 'network';
   if (error instanceof RefusedDownloadError) return 'invalidRequest';
-  if (error instanceof InvalidCallError || isItemGone(error)) return 'invalidRequest';
+  if (error instanceof InvalidCallError || isCorrectable(error, 'itemGone')) return 'invalidRequest';
   if (error instanceof RefusedAnswerError) return 'contentFiltered';
   // The package of the gateway reports an invalid URL as status 500.
   if (hasInvalidUrl(error)) return 'unknown';
@@ -147,7 +136,11 @@ function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKi
 
 function kindOfWords(words: string, status?: number): DriverErrorKind | undefined {
   if (words === '') return undefined;
-  return KNOWN_MESSAGES.find((row) => (row.status ?? status) === status && row.says?.test(words))?.kind;
+  const isFailure = status === undefined || status < 400 || status >= 500;
+  return KNOWN_MESSAGES.find((row) => {
+    const isFor = row.status === 'failure' ? isFailure : (row.status ?? status) === status;
+    return isFor && row.says?.test(words);
+  })?.kind;
 }
 
 /**

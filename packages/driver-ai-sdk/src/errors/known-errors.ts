@@ -8,8 +8,11 @@ export interface KnownError {
    * status alone determines the kind.
    */
   readonly says?: RegExp;
-  /** The HTTP status of the error. Absent: each status that does not determine the kind by itself. */
-  readonly status?: number;
+  /**
+   * The HTTP status of the error; `failure` for those from 500, and for an error after an accepted call. Absent: each status
+   * that does not determine the kind by itself.
+   */
+  readonly status?: number | 'failure';
   /** The providers and servers that report it. */
   readonly of: string;
   /** Where the error is described: a public page, an issue of a public repository, or the source of a package. */
@@ -304,20 +307,72 @@ export const KNOWN_MESSAGES: readonly KnownError[] = [
   },
 
   {
-    kind: 'overloaded',
-    says: /overloaded|server_error|internal[_ ]server|service[_ ]unavailable|unavailable|high demand|capacity/i,
-    of: 'OpenAI, Anthropic, Google, Groq, Bedrock',
-    source: `${OPENAI}, ${ANTHROPIC}, ${GOOGLE}, ${GROQ}`,
-    date: DATE,
-  },
-  {
     kind: 'timeout',
     says: /timed? ?out|deadline[_ ]exceeded/i,
     of: 'Google, Bedrock',
     source: `${GOOGLE}, ${BEDROCK}`,
     date: DATE,
   },
+
+  // A gateway or a server reports a refusal of the form with the status of its own failures.
+  {
+    kind: 'invalidRequest',
+    status: 'failure',
+    says: /\\?"type\\?"\s{0,4}:\s{0,4}\\?"invalid_request_error/i,
+    of: 'gateways to OpenAI and Anthropic',
+    source: 'continuedev/continue#4762, Haervwe/open-webui-tools#12',
+    date: '2025-03',
+  },
+  {
+    kind: 'invalidRequest',
+    status: 'failure',
+    says: /failed to parse tool call arguments|jinja exception|roles must alternate/i,
+    of: 'llama.cpp, also behind LiteLLM and Jan',
+    source: 'ggml-org/llama.cpp#25510, ggml-org/llama.cpp#19851, vxcontrol/pentagi#313, janhq/jan#6254',
+    date: '2026-07',
+  },
+  {
+    kind: 'invalidRequest',
+    status: 'failure',
+    says: /tool call id was .{1,100} but must be/i,
+    of: 'vLLM, mlx-lm',
+    source: 'vllm-project/vllm#9019, ml-explore/mlx-lm#1375, jundot/omlx#1997',
+    date: '2026-06',
+  },
+
+  {
+    kind: 'overloaded',
+    says: /overloaded|server_error|internal[_ ]server|service[_ ]unavailable|unavailable|high demand|capacity/i,
+    of: 'OpenAI, Anthropic, Google, Groq, Bedrock',
+    source: `${OPENAI}, ${ANTHROPIC}, ${GOOGLE}, ${GROQ}`,
+    date: DATE,
+  },
 ];
+
+/** The refusals that another form of the same call avoids: the driver repeats the call once. */
+export const CORRECTABLE = {
+  /** The conversation refers to an item that the provider no longer has. */
+  itemGone: {
+    says: /\bitem (with id )?['"`]?\w+['"`]? (was )?not found/i,
+    of: 'OpenAI',
+    source: 'NousResearch/hermes-agent#10217, langchain-ai/langchain#38372',
+    date: '2026-07',
+  },
+  /** A model that does not reason was asked for its encrypted reasoning. */
+  encryptionRefused: {
+    says: /encrypted[_ ]content'? is not supported/i,
+    of: 'OpenAI, Azure',
+    source: 'pydantic/pydantic-ai#2865, miquido/draive#399, ShishirPatil/gorilla#1148',
+    date: '2025-09',
+  },
+  /** A model takes no marks for its prompt cache. */
+  cacheRefused: {
+    says: /did not allow prompt caching|cache ?point/i,
+    of: 'Bedrock',
+    source: 'anomalyco/opencode#782, BerriAI/litellm#39210, danny-avila/LibreChat#13838',
+    date: '2026-09',
+  },
+} as const satisfies Readonly<Record<string, Omit<KnownError, 'kind'>>>;
 
 /** The kinds of the HTTP statuses, for errors that no row above names. */
 export const KNOWN_STATUSES: readonly KnownError[] = [

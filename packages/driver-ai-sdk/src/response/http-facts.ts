@@ -45,8 +45,16 @@ export function requestIdOf(headers: object | undefined): string | undefined {
 
 /** True for the headers of an HTML document. */
 export function isWebPage(headers: object | undefined): boolean {
-  const type = headers && lowerCaseHeaders(headers).get('content-type');
-  return type?.toLowerCase().startsWith('text/html') ?? false;
+  return typeOf(headers).startsWith('text/html');
+}
+
+/** True for the headers of a JSON document, which is no stream. */
+export function isJsonDocument(headers: object | undefined): boolean {
+  return /^application\/([\w.-]+\+)?json/.test(typeOf(headers));
+}
+
+function typeOf(headers: object | undefined): string {
+  return (headers && lowerCaseHeaders(headers).get('content-type')?.toLowerCase()) ?? '';
 }
 
 function requestIdIn(headers: ReadonlyMap<string, string>): string | undefined {

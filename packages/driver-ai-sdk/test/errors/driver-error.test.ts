@@ -1,5 +1,6 @@
 import {
   APICallError,
+  EmptyResponseBodyError,
   InvalidResponseDataError,
   JSONParseError,
   TypeValidationError,
@@ -168,6 +169,10 @@ describe('the kind of a failure', () => {
     ['network', interrupted(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }))],
     ['timeout', interrupted(Object.assign(new Error('x'), { code: 'UND_ERR_BODY_TIMEOUT' }))],
     ['network', invalidBody('{"choices":[{"mess')],
+    ['network', invalidBody(' ')],
+    ['network', interrupted(new EmptyResponseBodyError({ message: 'x' }))],
+    ['brokenAnswer', new JSONParseError({ text: '{"about": "billing', cause: new Error('x') })],
+    ['overloaded', new JSONParseError({ text: 'service unavailable', cause: new Error('x') })],
     ['unknown', invalidBody('<html>Welcome</html>')],
     ['modelNotFound', apiError(404)],
     ['modelNotFound', { error: { code: 'model_not_found', message: 'No such model.' } }],

@@ -2,7 +2,7 @@ import { TypeValidationError, type APICallError } from '@ai-sdk/provider';
 import type { DriverErrorKind } from '@holdfast/core/driver';
 import { expect, test } from 'vitest';
 import { errorKindOf, isRetryable } from '../../src/errors/error-kind.ts';
-import { KNOWN_MESSAGES, KNOWN_STATUSES } from '../../src/errors/known-errors.ts';
+import { CORRECTABLE, KNOWN_MESSAGES, KNOWN_STATUSES } from '../../src/errors/known-errors.ts';
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
 import { apiError } from '../builders.ts';
 import { REPORTED_ERRORS } from './reported-errors.ts';
@@ -198,11 +198,11 @@ test.each(acceptedBodies)('an accepted call is answered with %j', (body, kind, i
   expect([errorKindOf(streamedPart), isRetryable(streamedPart)]).toEqual([kind, isPassing]);
 });
 
-test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES'] as const)(
+test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES', 'CORRECTABLE'] as const)(
   'each row of %s has a source and a month',
   (name) => {
-    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES }[name];
-    for (const { source, date } of rows) {
+    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES, CORRECTABLE }[name];
+    for (const { source, date } of Object.values(rows)) {
       expect(source).toMatch(/#\d+|@[\d.]+$|\.\w+\//);
       expect(date).toMatch(/^20\d\d-\d\d$/);
     }

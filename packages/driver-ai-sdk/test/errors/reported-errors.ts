@@ -291,6 +291,94 @@ const ANSWERS: readonly Row[] = [
   ],
 ];
 
+/** Refusals of the form of a request that gateways and servers report with the status of a failure of their own. */
+const FORMS: readonly Row[] = [
+  [
+    'Continue',
+    500,
+    {
+      error:
+        'Error in Continue server: {"type":"error","error":{"type":"invalid_request_error","message":"messages.18: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01."}}',
+    },
+    'invalidRequest',
+    'continuedev/continue#4762',
+  ],
+  [
+    'Open WebUI',
+    500,
+    openAi(
+      'API error: {"error": {"message": "Invalid parameter: messages with role \'tool\' must be a response to a preceeding message with \'tool_calls\'.", "type": "invalid_request_error", "param": "messages.[3].role"}}',
+      '500',
+      'internal_error',
+    ),
+    'invalidRequest',
+    'Haervwe/open-webui-tools#12',
+  ],
+  [
+    'a gateway',
+    502,
+    {
+      error: {
+        message: 'Bad gateway: upstream unavailable',
+        type: 'upstream_error',
+        metadata: { raw: JSON.stringify(anthropic('messages.3: Extra inputs are not permitted')) },
+      },
+    },
+    'invalidRequest',
+    'continuedev/continue#4762',
+  ],
+  [
+    'llama.cpp',
+    500,
+    {
+      error: {
+        code: 500,
+        message:
+          'Jinja Exception: After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.',
+        type: 'server_error',
+      },
+    },
+    'invalidRequest',
+    'ggml-org/llama.cpp#19851',
+  ],
+  [
+    'llama.cpp',
+    500,
+    {
+      error: {
+        code: 500,
+        message:
+          'Failed to parse tool call arguments as JSON: parse error at line 1, column 27: invalid string',
+        type: 'server_error',
+      },
+    },
+    'invalidRequest',
+    'ggml-org/llama.cpp#25510',
+  ],
+  [
+    'LiteLLM',
+    500,
+    openAi(
+      'litellm.InternalServerError: InternalServerError: Custom_openaiException - Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]',
+      '500',
+      'server_error',
+    ),
+    'invalidRequest',
+    'vxcontrol/pentagi#313',
+  ],
+  [
+    'vLLM',
+    500,
+    openAi(
+      'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.',
+      null,
+      'InternalServerError',
+    ),
+    'invalidRequest',
+    'vllm-project/vllm#9019',
+  ],
+];
+
 /** Messages that resemble others, and mean something else. */
 const OTHERS: readonly Row[] = [
   [
@@ -327,6 +415,19 @@ const OTHERS: readonly Row[] = [
     'invalidRequest',
     'JohnnyZ93/oai-compatible-copilot#202',
   ],
+  [
+    'DeepSeek',
+    503,
+    {
+      error: {
+        message: 'Service is too busy.',
+        type: 'service_unavailable_error',
+        code: 'invalid_request_error',
+      },
+    },
+    'overloaded',
+    'continuedev/continue#11285',
+  ],
   ['Groq', 400, openAi('requested tool does not exist'), 'invalidRequest', 'BerriAI/litellm#11001'],
 ];
 
@@ -338,5 +439,6 @@ export const REPORTED_ERRORS: readonly ReportedError[] = [
   ...FILTERS,
   ...CREDIT,
   ...ANSWERS,
+  ...FORMS,
   ...OTHERS,
 ].map(([of, status, body, kind, source]) => ({ of, status, body, kind, source }));
