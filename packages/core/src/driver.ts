@@ -39,10 +39,10 @@ export type {
 } from './loop/inference/driver.ts';
 export { STRICTEST_FORM, USUAL_FORM } from './loop/inference/request-form.ts';
 export type { FileForm, NameForm, RequestForm } from './loop/inference/request-form.ts';
-export type { CompiledStep } from './loop/run/call-model.ts';
+export type { CompiledStep } from './loop/run/compiled-step.ts';
 export type { SentMessage } from './loop/sending/sent-list.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
-export type { DriverErrorKind, DriverErrorOptions } from './loop/inference/driver-error.ts';
+export type { DriverErrorKind, DriverErrorOptions, RefusedPlace } from './loop/inference/driver-error.ts';
 export type { FallbackOptions } from './loop/inference/fallback.ts';
 export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
 export type { InferenceFailure } from './state/inference/inference-failure.ts';

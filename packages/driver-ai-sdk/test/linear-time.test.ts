@@ -6,6 +6,7 @@ import { errorKindOf, isCorrectable, isRefusal } from '../src/errors/error-kind.
 import { KEY_FORMS } from '../src/errors/key-forms.ts';
 import { hideKeys, redact } from '../src/errors/redact.ts';
 import { retryAfterSeconds } from '../src/errors/retry-after.ts';
+import { KNOWN_PLACES } from '../src/refusals/known-places.ts';
 import { StreamedResponse } from '../src/response/stream-response.ts';
 import { KEYS } from './errors/keys.ts';
 import { apiError } from './builders.ts';
@@ -75,6 +76,20 @@ const words = pumpsOf(
   '"type" : "invalid',
 );
 
+/** The beginnings of the places that providers refuse. */
+const places = pumpsOf(
+  'messages.1',
+  'messages.1.member.a',
+  'messages[1][1]',
+  'input[1].a',
+  'contents[1][1].a',
+  '"messages", 1',
+  "message at position 1 with role '",
+  'assistant message at message ',
+  'unexpected `tool_use_id` found in `',
+  'Item a of type a ',
+);
+
 const works: Readonly<Record<string, readonly [Work, readonly Pump[]]>> = {
   redact: [(text) => redact(text, ['aaaaaab', 'Bearer a1a1a1']), plain],
   hideKeys: [hideKeys, beginnings],
@@ -90,6 +105,7 @@ const works: Readonly<Record<string, readonly [Work, readonly Pump[]]>> = {
     (text) => [errorKindOf(text), isCorrectable(text, 'itemGone'), isRefusal(text)],
     words,
   ],
+  'the places in a text': [(text) => KNOWN_PLACES.map(({ says }) => says.exec(text)), places],
   'the wait in a body': [(text) => retryAfterSeconds(text, 0), words],
   'the wait in a header': [
     (text) => retryAfterSeconds(apiError(429, { headers: { 'retry-after': text } }), 0),

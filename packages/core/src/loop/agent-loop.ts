@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './run/agent-run.ts';
-import { compiledFor, type CompiledStep } from './run/call-model.ts';
+import { compiledFor, type CompiledStep } from './run/compiled-step.ts';
 import { loopFor, type InternalRunOptions, type LoopParts, type RunOptions } from './run/loop-parts.ts';
 import { REDUCTIONS, WHEN_TOO_LONG, type Reduction } from './inference/context-limit.ts';
 import { redactedListener, type Redact } from './redact.ts';

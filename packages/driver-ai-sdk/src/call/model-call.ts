@@ -28,6 +28,7 @@ import {
 } from '../errors/call-errors.ts';
 import { errorKindOf, isCorrectable } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
+import { refusedPlaceOf } from '../refusals/refused-place.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
 import { withoutRefusedThinking } from './thinking.ts';
 import { withKnownChoice } from './tool-choice.ts';
@@ -94,7 +95,7 @@ export class ModelCall {
       typeof headers === 'function' ? await this.prepared(() => this.headersOfCall(headers)) : headers;
     const outcome = await this.attempts(request, prompt);
     if ('answer' in outcome) return outcome.answer;
-    throw this.failure(outcome.error, outcome.attempts);
+    throw this.failure(outcome.error, outcome.attempts, request.messages);
   }
 
   /**
@@ -282,12 +283,17 @@ export class ModelCall {
     return headersOf(headers, { model: this.called, run: this.inference.run });
   }
 
-  private failure(error: unknown, attempts: number): AiSdkDriverError {
+  private failure(
+    error: unknown,
+    attempts: number,
+    messages?: InferenceRequest['messages'],
+  ): AiSdkDriverError {
     const { model, partialResponse, facts } = this;
     const secrets = Object.values(this.headers ?? {}).filter((value) => value !== undefined);
     const after = retryAfterSeconds(error, systemClock.now());
     const call = { model, error, attempts, retryAfterSeconds: after, requestId: facts.requestId };
-    return callFailed(call, { secrets, partialResponse });
+    const refused = messages && refusedPlaceOf(error, model, messages);
+    return callFailed(call, { secrets, partialResponse, refused });
   }
 
   private warn(warnings: readonly SharedV4Warning[] | undefined): void {

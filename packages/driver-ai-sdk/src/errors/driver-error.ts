@@ -4,7 +4,12 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import { DriverError, type DriverErrorKind, type InferenceResponse } from '@holdfast/core/driver';
+import {
+  DriverError,
+  type DriverErrorKind,
+  type InferenceResponse,
+  type RefusedPlace,
+} from '@holdfast/core/driver';
 import { apiCallError, statusOf } from './error-facts.ts';
 import { errorKindOf, isRefusal, isRetryable, isWrongAddress } from './error-kind.ts';
 import { requestIdOf } from '../response/http-facts.ts';
@@ -47,13 +52,14 @@ export class AiSdkDriverError extends DriverError {
     data: DriverErrorData,
     options: AiSdkDriverErrorOptions = {},
   ) {
-    const { cause, secrets = [], partialResponse } = options;
+    const { cause, secrets = [], partialResponse, refused } = options;
     super(kind, message, {
       data: Object.freeze(data),
       cause: cause && withoutSecrets(cause, secrets),
       isRetryable: data.isRetryable,
       retryAfterSeconds: data.retryAfterSeconds,
       partialResponse,
+      refused,
     });
   }
 }
@@ -66,6 +72,8 @@ export interface AiSdkDriverErrorOptions {
   readonly secrets?: readonly string[];
   /** The part of the response that had arrived. */
   readonly partialResponse?: InferenceResponse | undefined;
+  /** The place in the request that the provider refused. */
+  readonly refused?: RefusedPlace | undefined;
 }
 
 /** A call that failed. */
@@ -81,7 +89,7 @@ export interface FailedCall {
 /** The error for a call that failed. */
 export function callFailed(
   { model, error, attempts, retryAfterSeconds, requestId }: FailedCall,
-  { secrets = [], partialResponse }: AiSdkDriverErrorOptions,
+  { secrets = [], partialResponse, refused }: AiSdkDriverErrorOptions,
 ): AiSdkDriverError {
   const { provider, modelId } = model;
   const statusCode = statusOf(error);
@@ -108,6 +116,7 @@ export function callFailed(
     cause: error,
     secrets,
     partialResponse,
+    refused,
   });
 }
 

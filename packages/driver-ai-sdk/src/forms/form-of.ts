@@ -48,9 +48,14 @@ function joinedForm(name: string, own: string, rows: typeof ROWS): RequestForm {
   return Object.freeze(form);
 }
 
+/** True for a model behind a router, which converts each request for its provider. */
+export function isRouted({ provider }: CalledModel): boolean {
+  return /^(gateway|openrouter)/.test(provider);
+}
+
 /** The provider behind a router, which the id of the model names, as in `anthropic/claude-opus-5`. */
 function routed({ provider, modelId }: CalledModel): CalledModel {
-  if (!/^(gateway|openrouter)/.test(provider)) return { provider, modelId };
+  if (!isRouted({ provider, modelId })) return { provider, modelId };
   const [family = '', ...rest] = modelId.split('/');
   const behind = ROUTED[family];
   return behind === undefined ? { provider, modelId } : { provider: behind, modelId: rest.join('/') };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { errorKindOf, isRetryable } from '../../src/errors/error-kind.ts';
 import { CORRECTABLE, KNOWN_MESSAGES, KNOWN_STATUSES } from '../../src/errors/known-errors.ts';
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
+import { KNOWN_PLACES } from '../../src/refusals/known-places.ts';
 import { apiError } from '../builders.ts';
 import { REPORTED_ERRORS } from './reported-errors.ts';
 
@@ -198,10 +199,10 @@ test.each(acceptedBodies)('an accepted call is answered with %j', (body, kind, i
   expect([errorKindOf(streamedPart), isRetryable(streamedPart)]).toEqual([kind, isPassing]);
 });
 
-test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES', 'CORRECTABLE'] as const)(
+test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES', 'CORRECTABLE', 'KNOWN_PLACES'] as const)(
   'each row of %s has a source and a month',
   (name) => {
-    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES, CORRECTABLE }[name];
+    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES, CORRECTABLE, KNOWN_PLACES }[name];
     for (const { source, date } of Object.values(rows)) {
       expect(source).toMatch(/#\d+|@[\d.]+$|\.\w+\//);
       expect(date).toMatch(/^20\d\d-\d\d$/);

@@ -1,10 +1,12 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
 import { HoldfastError, type ErrorCode, type HoldfastErrorOptions } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
 import {
   InferenceResponse,
   reportedUsage,
   type InferenceResponseInit,
 } from '../../state/inference/inference-response.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
 import { Usage, type CallUsage } from '../../state/inference/usage.ts';
 
 /** The reason why a model gave no usable response. */
@@ -50,6 +52,14 @@ export const REMEDIABLE_KINDS = DRIVER_ERROR_KINDS.filter((kind) => KINDS[kind][
 
 const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
 
+/** The part of a request that a provider refused. */
+export interface RefusedPlace {
+  /** The part in the words of the provider, such as `messages.3.content.0`. Absent: the provider names none. */
+  readonly path?: string;
+  /** The indexes in `request.messages` of the messages of which the provider refused one. Empty: this is not known. */
+  readonly messages: readonly number[];
+}
+
 /** The facts that a `DriverError` can carry. */
 export interface DriverErrorOptions extends HoldfastErrorOptions {
   /** True when the same call may succeed later. Default: true for `rateLimited`, `overloaded`, `network` and `timeout`. */
@@ -62,6 +72,11 @@ export interface DriverErrorOptions extends HoldfastErrorOptions {
    * The usage that the provider bills for the failed call, when it is known. Default: the usage of `partialResponse`.
    */
   readonly usage?: Usage | CallUsage | undefined;
+  /**
+   * The part of the request that the provider refused, for an error of the kind `invalidRequest`. The loop names the messages
+   * of the state. Absent: no provider refused the request.
+   */
+  readonly refused?: RefusedPlace | undefined;
 }
 
 /**
@@ -76,6 +91,7 @@ export class DriverError extends HoldfastError implements DriverErrorOptions {
   readonly retryAfterSeconds: number | undefined;
   readonly partialResponse: DriverErrorOptions['partialResponse'];
   readonly usage: DriverErrorOptions['usage'];
+  readonly refused: DriverErrorOptions['refused'];
 
   /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind. */
   constructor(kind: DriverErrorKind, message: string, options: DriverErrorOptions = {}) {
@@ -87,6 +103,7 @@ export class DriverError extends HoldfastError implements DriverErrorOptions {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.partialResponse = options.partialResponse;
     this.usage = options.usage;
+    this.refused = options.refused;
   }
 }
 
@@ -119,6 +136,33 @@ export function driverFailureOf(error: unknown): DriverFailure {
     code: KINDS[known][0],
     retryAfterSeconds: isSeconds ? retryAfterSeconds : undefined,
   };
+}
+
+/** The part of a request that a provider refused, when the error tells it. */
+export function refusedPlaceOf(error: unknown): RefusedPlace | undefined {
+  const { path, messages } = membersOf(membersOf(error).refused) as {
+    readonly [K in keyof RefusedPlace]?: unknown;
+  };
+  if (!Array.isArray(messages)) return undefined;
+  return {
+    ...(typeof path === 'string' && { path }),
+    messages: messages.filter((index): index is number => Number.isInteger(index)),
+  };
+}
+
+/** Returns the error of a failed call with a sentence, and with facts, that a driver does not know. */
+export function toldError(error: unknown, sentence: string, facts?: object): DriverError {
+  const { message, data } = toErrorRecord(error);
+  const { kind, isRetryable, retryAfterSeconds } = driverFailureOf(error);
+  const { usage } = membersOf(error) as Pick<DriverError, 'usage'>;
+  return new DriverError(kind, `${message} ${sentence}`, {
+    cause: error,
+    data: facts ? { ...(isJsonObject(data) && data), ...facts } : data,
+    isRetryable,
+    retryAfterSeconds,
+    partialResponse: partialResponseOf(error),
+    usage,
+  });
 }
 
 function membersOf(error: unknown): { readonly [K in keyof DriverError]?: unknown } {

@@ -8,9 +8,7 @@ import type { Driver, InferenceDelta, InferenceOptions, InferenceRequest } from 
 import { strictestLike, USUAL_FORM, type RequestForm } from '../inference/request-form.ts';
 import { tokensOfStart } from '../inference/token-estimate.ts';
 import { withShortResults } from '../sending/short-results.ts';
-import { fingerprintOf, sendableRequest, sentMessages, type SendableRequest } from '../sending/sendable.ts';
-import type { SentMessage } from '../sending/sent-list.ts';
-import { invalidArgument } from '../../errors.ts';
+import { fingerprintOf, sendableRequest, type SendableRequest } from '../sending/sendable.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';
@@ -79,7 +77,8 @@ function formFor(run: Pick<CallingRun, 'loop' | 'state'>, llmConfig: LlmConfig |
   return isRefused(run, llmConfig) ? strictestLike(form) : form;
 }
 
-function ownForm({ driver }: LoopParts, llmConfig: LlmConfig | undefined): RequestForm {
+/** The form of the driver. */
+export function ownForm({ driver }: LoopParts, llmConfig: LlmConfig | undefined): RequestForm {
   return driver.formOf?.(llmConfig) ?? USUAL_FORM;
 }
 
@@ -184,42 +183,4 @@ function isSameRequest({ request: left }: SendableRequest, { request: right }: S
   if (left.messages === right.messages) return true;
   const { length } = left.messages;
   return length === right.messages.length && left.messages.commonLength(right.messages) === length;
-}
-
-/** The messages that the model received in a step. */
-export interface CompiledStep {
-  readonly request: EffectiveRequest;
-  readonly systemPrompt: string | undefined;
-  /** Each message of the step's input, and what was sent for it. */
-  readonly messages: readonly SentMessage[];
-}
-
-/** See `AgentLoop.compiledFor`. */
-export function compiledFor(loop: LoopParts, state: AgentState, stepId: string): CompiledStep {
-  const { currentStep } = state;
-  const step = currentStep?.id === stepId ? currentStep : state.steps.find(({ id }) => id === stepId);
-  if (step === undefined)
-    throw invalidArgument(
-      `The state has no step ${JSON.stringify(stepId)}: use the id of one of state.steps.`,
-    );
-  const request = state.requestOf(step);
-  const { llmConfig, toolChoice } = request;
-  const own = ownForm(loop, llmConfig);
-  const form = request.form === 'strictest' ? strictestLike(own) : own;
-  const { systemPrompt, responseFormat } = state;
-  const messages =
-    request.shortenedTo === undefined ? step.input : withShortResults(step.input, request.shortenedTo);
-  const given = {
-    messages,
-    systemPrompt,
-    tools: loop.toolList,
-    toolChoice,
-    responseFormat,
-    llmConfig,
-  };
-  const said = new Map(messages.map((message, at) => [message, step.input.at(at)]));
-  const sent = sentMessages(given, { form, state, model: loop.modelIdOf(llmConfig) }).map((pair) =>
-    pair.said === undefined ? pair : { ...pair, said: said.get(pair.said) ?? pair.said },
-  );
-  return Object.freeze({ request, systemPrompt, messages: sent });
 }

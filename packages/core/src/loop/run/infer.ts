@@ -36,6 +36,8 @@ import {
   strictestAfter,
   type CallingRun,
 } from './call-model.ts';
+import { withRefusedMessages } from './compiled-step.ts';
+import type { SendableRequest } from '../sending/sendable.ts';
 import { canBeShorter, shortenRequest, withAdvice } from './shorter-request.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { RunParts } from './loop-parts.ts';
@@ -80,8 +82,9 @@ export async function infer(run: InferenceRun): Promise<void> {
   const onDelta = listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
   let response: InferenceResponse | undefined;
   let fingerprint: string | undefined;
+  let sent: SendableRequest | undefined;
   try {
-    let sent = sentRequest(run, request);
+    sent = sentRequest(run, request);
     let given: Awaited<ReturnType<typeof sendRequest>>;
     try {
       given = await sendRequest(run, sent, { signal, onDelta });
@@ -94,7 +97,8 @@ export async function infer(run: InferenceRun): Promise<void> {
     requireAnswer(response);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
-  } catch (error) {
+  } catch (thrown) {
+    const error = sent === undefined ? thrown : withRefusedMessages(thrown, run, sent);
     response = abortedResponse(run, error, { ...request, fallback });
     if (response === undefined) return;
   } finally {

@@ -1,12 +1,7 @@
 import type { ErrorCode } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
-import {
-  DriverError,
-  driverFailureOf,
-  partialResponseOf,
-  type DriverErrorOptions,
-} from '../inference/driver-error.ts';
+import { DriverError, driverFailureOf, toldError } from '../inference/driver-error.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 import { limitIn, type Reduction } from '../inference/context-limit.ts';
 import { failuresInSeries } from '../inference/retry-policy.ts';
@@ -54,7 +49,7 @@ export async function shortenRequest(run: ReducingRun, next: InferenceRequest): 
     if (isDone) rememberLimit(run, target, last.modelId);
     if (isDone || !run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
-  throw refusal(last.error.message, { data: last.error.data });
+  throw new DriverError('contextTooLong', `${last.error.message} ${ADVICE}`, { data: last.error.data });
 }
 
 /** Keeps the limit for later steps and executions, which need no refusal to respect it. */
@@ -129,11 +124,5 @@ const ADVICE =
 
 /** Returns the error of a refusal with what a person can do; any other error as it is. */
 export function withAdvice(error: unknown): unknown {
-  if (driverFailureOf(error).kind !== 'contextTooLong') return error;
-  const { message, data } = toErrorRecord(error);
-  return refusal(message, { cause: error, data, partialResponse: partialResponseOf(error) });
-}
-
-function refusal(message: string, options: DriverErrorOptions): DriverError {
-  return new DriverError('contextTooLong', `${message} ${ADVICE}`, options);
+  return driverFailureOf(error).kind === 'contextTooLong' ? toldError(error, ADVICE) : error;
 }

@@ -18,6 +18,10 @@ export interface SentMessage {
   readonly sent?: Message;
   /** Absent for a message that the repair added. */
   readonly said?: Message;
+  /** True when it was joined to the message that was sent before it. */
+  readonly isJoined?: true;
+  /** True when the provider refused the message, or one of several that it may be. */
+  readonly isRefused?: true;
 }
 
 /** The repaired beginning of a list. */
@@ -153,7 +157,7 @@ export class SentList {
   /** Adds a message to the one of the same role before it. */
   private join(last: Message, next: Message, said: Message): void {
     this.replaceLast([withContent(last, joinedContent(last.content, next.content))]);
-    this.pairs?.push({ sent: next, said });
+    this.pairs?.push({ sent: next, said, isJoined: true });
   }
 
   /** Adds results to an answer with several calls, which becomes several messages. */
@@ -164,7 +168,9 @@ export class SentList {
     const before = this.pairs?.pop();
     const [first, ...others] = messages;
     if (first) this.pairs?.push({ ...before, sent: first });
-    this.pairs?.push(...others.map((sent, at) => (at === others.length - 1 ? { sent, said } : { sent })));
+    this.pairs?.push(
+      ...others.map((sent) => ({ sent, said: sent.role === 'tool' ? said : (before?.said ?? answer) })),
+    );
   }
 
   private replaceLast(messages: readonly Message[]): void {
