@@ -79,12 +79,12 @@ export class DocumentReader {
     return members[name] === undefined ? undefined : this.required(members, name, read);
   }
 
-  /** Reads every element of an array. */
-  list<T>(value: unknown, read: Read<T>): T[] {
+  /** Reads every element of an array, whose first element has the index `from`. */
+  list<T>(value: unknown, read: Read<T>, from = 0): T[] {
     if (!Array.isArray(value)) return this.fail('an array', value);
     const result: T[] = [];
     for (let index = 0; index < value.length; index++) {
-      this.enter(index);
+      this.enter(from + index);
       result.push(read(this, value[index]));
       this.leave();
     }

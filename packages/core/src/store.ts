@@ -46,14 +46,18 @@ export type {
 export { BackedSessionStore } from './session/store/backed-session-store.ts';
 export { storeOptionChecks } from './session/store/store-options.ts';
 export type { StoreOptions } from './session/store/store-options.ts';
+export { missingParts, requestedParts } from './session/store/backend/session-backend.ts';
 export type {
   ArchiveChange,
   CompareAndSetResult,
   ItemRange,
+  KnownSession,
+  ReadExtent,
+  ReadRequest,
+  ReadSession,
   RecordChange,
   SessionBackend,
   StoredItem,
-  ReadSession,
   StoredSession,
 } from './session/store/backend/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';
@@ -89,14 +93,17 @@ export type {
   ResolvedSessionQuery,
   UnreadableEntry,
 } from './session/store/backend/session-query.ts';
-export { contentParts, planSave, restoreSession } from './session/store/content/save-plan.ts';
-export { applySavePlan, readStored } from './session/store/content/session-content.ts';
+export { planSave } from './session/store/content/save-plan.ts';
+export { restoreSession } from './session/store/content/restore-session.ts';
 export type {
-  ContentParts,
-  ListChange,
-  SavePlan,
-  SessionContent,
-} from './session/store/content/session-content.ts';
+  KnownContent,
+  MissingElements,
+  MissingParts,
+  ReadContent,
+} from './session/store/content/known-content.ts';
+export type { ContentMark } from './session/store/content/content-mark.ts';
+export { applySavePlan, readStored } from './session/store/content/session-content.ts';
+export type { ListChange, SavePlan, SessionContent } from './session/store/content/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
 export { backoff } from './backoff.ts';
 export type { BackoffOptions } from './backoff.ts';

@@ -2,6 +2,8 @@ import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
   ItemRange,
+  ReadRequest,
+  ReadSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -10,7 +12,6 @@ import type {
   SessionRecord,
   StoreCapabilities,
   StoredItem,
-  StoredSession,
   UnreadableEntry,
   CompareAndSetResult,
 } from '@holdfast/core/store';
@@ -60,9 +61,9 @@ export class DynamoDbBackend implements SessionBackend {
     return (await this.init.loader.readHeader(partitionOf(sessionId)))?.record;
   }
 
-  async readSession(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
     await this.init.shards.check();
-    return this.init.loader.load(sessionId);
+    return this.init.loader.read(sessionId, request);
   }
 
   /**

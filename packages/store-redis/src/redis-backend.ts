@@ -7,6 +7,7 @@ import {
   parseSeenWorker,
   type DueSession,
   type ItemRange,
+  type ReadRequest,
   type ReadSession,
   type RecordChange,
   type ResolvedDueQuery,
@@ -16,7 +17,6 @@ import {
   type SessionRecord,
   type StoreCapabilities,
   type StoredItem,
-  type StoredSession,
   type UnreadableEntry,
   type CompareAndSetResult,
 } from '@holdfast/core/store';
@@ -30,7 +30,7 @@ import { evictionWarning } from './server/eviction.ts';
 import type { ReadCommand, RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
 import { readArchive, readInbox, readPosition } from './session/read-inbox.ts';
-import { readSessionIf, readSession, type SessionLocation } from './session/read-session.ts';
+import { readSession, type SessionLocation } from './session/read-session.ts';
 import { readRecord, RECORD_FIELDS, type FieldValues } from './session/hash-fields.ts';
 
 export interface RedisBackendInit extends PrefixOptions {
@@ -86,15 +86,8 @@ export class RedisBackend implements SessionBackend {
     return readRecord(values, sessionId);
   }
 
-  async readSession(sessionId: string): Promise<StoredSession | undefined> {
-    return readSession(await this.locationOf(sessionId));
-  }
-
-  async readSessionIf(
-    sessionId: string,
-    needsContent: (record: SessionRecord) => boolean,
-  ): Promise<ReadSession | undefined> {
-    return readSessionIf(await this.locationOf(sessionId), needsContent);
+  async readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
+    return readSession(await this.locationOf(sessionId), request);
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {

@@ -4,12 +4,13 @@ import type {
   CompareAndSetResult,
   ItemRange,
   ListChange,
+  MissingParts,
+  ReadContent,
   RecordChange,
   SavePlan,
-  SessionContent,
   StoredItem,
 } from '@holdfast/core/store';
-import { escapeText, unescapeText } from './session-row.ts';
+import { escapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 
@@ -80,32 +81,30 @@ function writeList(
 }
 
 /**
- * Reads the values and lists of a session. The caller opens a transaction, so that both are of one moment.
- * @throws StateFormatError for a damaged name or a list with a missing element.
+ * Reads parts of the content of a session. The caller opens a transaction, so that they are of one moment.
+ * @throws StateFormatError for a list with a missing element.
  */
-export function readContent(
+export function readParts(
   connection: SqliteConnection,
   session_key: SqliteValue,
+  { values, lists }: MissingParts,
   where: string,
-): Pick<SessionContent, 'values' | 'lists'> {
-  const values = new Map<string, string>();
-  for (const { name, content } of connection.all(SELECT_VALUES, { session_key })) {
-    values.set(unescapeText(name, `the name of a value of ${where}`), String(content));
+): Pick<ReadContent, 'values' | 'lists'> {
+  const texts = new Map<string, string>();
+  for (const value of values) {
+    const row = connection.get(SELECT_VALUE, { session_key, name: escapeText(value) });
+    if (row) texts.set(value, String(row['content']));
   }
-  const lists = new Map<string, string[]>();
-  let [listed, list]: [SqliteValue | undefined, string[]] = [undefined, []];
-  for (const { name, position, content } of connection.all(SELECT_LISTS, { session_key })) {
-    if (name !== listed) {
-      [listed, list] = [name, []];
-      lists.set(unescapeText(name, `the name of a list of ${where}`), list);
+  const changes = lists.map(({ name, from }): ListChange => {
+    const rows = connection.all(SELECT_ELEMENTS, { session_key, name: escapeText(name), from });
+    for (const [index, { position }] of rows.entries()) {
+      if (position === from + index) continue;
+      const path = `the list "${name}" of ${where}`;
+      throw new StateFormatError(path, `element ${from + index}`, `element ${String(position)}`);
     }
-    if (position !== list.length) {
-      const path = `the list "${String(name)}" of ${where}`;
-      throw new StateFormatError(path, `element ${list.length}`, `element ${String(position)}`);
-    }
-    list.push(String(content));
-  }
-  return { values, lists };
+    return { name, keep: from, append: rows.map(({ content }) => String(content)) };
+  });
+  return { values: texts, lists: changes };
 }
 
 /** Reads the inbox items of an incarnation in a range of positions, lowest position first. */
@@ -148,14 +147,14 @@ export function largestValue({ plan, enqueue, archives = [] }: RecordChange): nu
   return texts.reduce((largest, text) => Math.max(largest, Buffer.byteLength(text ?? '')), 0);
 }
 
-const SELECT_VALUES = 'SELECT name, content FROM session_values WHERE session_key = :session_key';
+const SELECT_VALUE = 'SELECT content FROM session_values WHERE session_key = :session_key AND name = :name';
 const PUT_VALUE = `INSERT INTO session_values (session_key, name, content) VALUES (:session_key, :name, :content)
   ON CONFLICT (session_key, name) DO UPDATE SET content = excluded.content`;
 const DROP_VALUE = 'DELETE FROM session_values WHERE session_key = :session_key AND name = :name';
 const DROP_VALUES = 'DELETE FROM session_values WHERE session_key = :session_key';
 
-const SELECT_LISTS = `SELECT name, position, content FROM session_lists WHERE session_key = :session_key
-  ORDER BY name, position`;
+const SELECT_ELEMENTS = `SELECT position, content FROM session_lists
+  WHERE session_key = :session_key AND name = :name AND position >= :from ORDER BY position`;
 const APPEND = `INSERT INTO session_lists (session_key, name, position, content)
   VALUES (:session_key, :name, :position, :content)`;
 const CUT_LIST =

@@ -6,7 +6,7 @@ import {
   waitingForOf,
   type SessionRecord,
 } from '@holdfast/core/store';
-import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
+import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
 
 /** The columns that conditions, filters and indexes use. */
 export function indexedColumns(record: SessionRecord): SqliteParameters {
@@ -64,15 +64,4 @@ export function rowSessionId({ id_bytes: bytes }: SqliteRow): string {
 /** Escapes a text as between the quotes of a JSON string, because SQLite cannot store NUL and lone surrogates. */
 export function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
-}
-
-/** Reverses `escapeText`. @throws StateFormatError for a text that is not escaped. */
-export function unescapeText(value: SqliteValue | undefined, where: string): string {
-  try {
-    return String(JSON.parse(`"${String(value)}"`));
-  } catch (cause) {
-    throw new StateFormatError(where, 'a string that is escaped as in JSON', JSON.stringify(String(value)), {
-      cause,
-    });
-  }
 }

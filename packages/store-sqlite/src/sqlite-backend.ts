@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Instant, ListedSession } from '@holdfast/core';
 import {
+  missingParts,
   parseSeenWorker,
   type DueSession,
   type ItemRange,
+  type ReadRequest,
+  type ReadSession,
   type RecordChange,
   type ResolvedDueQuery,
   type ResolvedSessionQuery,
@@ -12,7 +15,6 @@ import {
   type SessionRecord,
   type StoreCapabilities,
   type StoredItem,
-  type StoredSession,
   type UnreadableEntry,
   type CompareAndSetResult,
 } from '@holdfast/core/store';
@@ -20,8 +22,8 @@ import { GroupCommit } from './group-commit.ts';
 import {
   largestValue,
   readArchive,
-  readContent,
   readInbox,
+  readParts,
   readPosition,
   writeContent,
 } from './session-content.ts';
@@ -60,18 +62,38 @@ export class SqliteBackend implements SessionBackend {
     return row && rowRecord(row, connection.location);
   }
 
-  async readSession(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
     const { connection } = this;
-    return this.query(() =>
-      connection.inReadTransaction(() => {
-        const row = connection.get(SELECT_SESSION, { session_id: sessionId });
-        if (row === undefined) return undefined;
-        const record = rowRecord(row, connection.location);
-        const { session_key: key = null, head } = row;
-        const content = readContent(connection, key, rowName(row, connection.location));
-        return { record, content: { head: String(head), ...content } };
-      }),
+    const id = { session_id: sessionId };
+    return this.query(() => {
+      if (request.isRecordFirst) {
+        const row = connection.get(SELECT_RECORD, id);
+        const record = row && rowRecord(row, connection.location);
+        if (record === undefined || request.extent(record) === 'record') return record && { record };
+      }
+      return connection.inReadTransaction(() => {
+        const row = connection.get(SELECT_SESSION, id);
+        return row && this.requested(row, request);
+      });
+    });
+  }
+
+  /** Returns as much of a session as a request demands. `row` is its row in `sessions`. */
+  private requested(row: SqliteRow, { extent, known }: ReadRequest): ReadSession {
+    const { connection } = this;
+    const record = rowRecord(row, connection.location);
+    const needed = extent(record);
+    if (needed === 'record') return { record };
+    const head = String(row['head']);
+    if (needed === 'head') return { record, content: { head, values: new Map(), lists: [] } };
+    const missing = missingParts(record, head, known);
+    const parts = readParts(
+      connection,
+      row['session_key'] ?? null,
+      missing,
+      rowName(row, connection.location),
     );
+    return { record, content: { head, ...parts } };
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {

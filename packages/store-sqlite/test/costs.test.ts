@@ -107,9 +107,9 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
     ],
   },
   {
-    what: 'a claim reads the record, then the whole content in one transaction, and writes one row',
+    what: 'a claim reads the record, then each part of the content in one transaction, and writes one row',
     act: (store) => store.claim('a', { workerId: 'worker', leaseSeconds: 1 }),
-    statements: ['SELECT', 'BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
+    statements: ['SELECT', 'BEGIN', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
   },
   {
     what: 'a claim with a base reads no content',

@@ -92,7 +92,7 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
   {
     what: 'a value with an invalid name',
     sql: `UPDATE session_values SET name = '"' WHERE ${OF_A}`,
-    found: 'the name of a value of session "a"',
+    found: 'the value "definition": expected a stored part, found nothing',
   },
   {
     what: 'a list without its last element',
@@ -112,7 +112,7 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
   {
     what: 'a list with an invalid name',
     sql: `UPDATE session_lists SET name = '"' WHERE ${OF_A}`,
-    found: 'the name of a list of session "a"',
+    found: '2 elements',
   },
   {
     what: 'an element that is not JSON',

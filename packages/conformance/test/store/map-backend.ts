@@ -10,8 +10,11 @@ import {
   listedSession,
   parseSessionRecord,
   recordName,
+  requestedParts,
   type DueSession,
   type ItemRange,
+  type ReadRequest,
+  type ReadSession,
   type RecordChange,
   type ResolvedDueQuery,
   type ResolvedSessionQuery,
@@ -75,8 +78,11 @@ const soundWays = {
   isThere: (found: SessionRecord | undefined, before: SessionRecord | undefined): boolean =>
     (found && recordName(found)) === (before && recordName(before)),
   /** Returns the record to store. */
-  kept: (after: SessionRecord, _found: StoredSession | undefined, _change: RecordChange): SessionRecord =>
-    after,
+  kept: (
+    after: SessionRecord,
+    _found: Pick<StoredSession, 'record'> | undefined,
+    _change: RecordChange,
+  ): SessionRecord => after,
   applySavePlan,
   /** Returns the inbox after a write. */
   inbox: (before: Entry['inbox'], { enqueue, acknowledge = [] }: RecordChange): Entry['inbox'] => {
@@ -172,9 +178,9 @@ export class MapBackend implements SessionBackend {
     return found && this.read(found);
   }
 
-  async readSession(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
     const found = this.found(sessionId);
-    return found && { ...found, record: this.read(found) };
+    return found && requestedParts({ record: this.read(found), content: found.content }, request);
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {

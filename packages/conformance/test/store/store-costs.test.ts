@@ -9,7 +9,7 @@ test('the costs of all operations of a store', async () => {
     create: 1,
     load: 1,
     'load with base': 1,
-    claim: 3,
+    claim: 2,
     'claim with base': 2,
     'refused claim': 1,
     renew: 1,

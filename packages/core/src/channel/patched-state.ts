@@ -17,6 +17,7 @@ import { MessageStore } from '../state/messages/message-store.ts';
 import { readMessage, type Messages } from '../state/messages/messages.ts';
 import { Metadata, readMetadata } from '../state/values/metadata.ts';
 import { AgentId } from '../state/values/ids.ts';
+import { GrownList } from '../state/values/known-part.ts';
 import { List } from '../state/values/list.ts';
 import type { SectionChange, StatePatch, StepChange } from './state-patch.ts';
 
@@ -153,9 +154,10 @@ function executionAfter(
   if (execution === null) return undefined;
   const known = before?.stepExecutions ?? List.empty<StepExecution>();
   const { step: currentStep, otherMessages = patch.otherMessages } = written ?? {};
-  const document = { ...execution, steps, ...(currentStep && { currentStep }) };
+  const grown = new GrownList(firstOf(reader, known, keepSteps), steps);
+  const document = { ...execution, steps: grown, ...(currentStep && { currentStep }) };
   const whole = otherMessages ? { ...document, otherMessages } : document;
-  return ExecutionState.decode(reader, whole, store, firstOf(reader, known, keepSteps));
+  return ExecutionState.decode(reader, whole, store);
 }
 
 function changedStep(step: StepOfPatch['step'], { calls = [], ...members }: StepChange): StepOfPatch['step'] {

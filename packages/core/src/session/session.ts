@@ -24,6 +24,7 @@ import {
 import { AgentState } from '../state/agent-state.ts';
 import { requireState } from '../state/require-state.ts';
 import { SessionId } from '../state/values/ids.ts';
+import { orKnown } from '../state/values/known-part.ts';
 import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from '../state/snapshot.ts';
 import { ExecutionBudget, readBudgetLimits, type BudgetLimits } from '../state/execution/budget.ts';
 import { executionSummary, type ExecutionSummary } from './execution-summary.ts';
@@ -71,14 +72,14 @@ const SESSION = shapeOf({
   'owner?': since(2, readOwner),
   'title?': since(2, readTitle),
   'labels?': since(2, readLabels),
-  'budget?': since(2, readBudget),
+  'budget?': since(2, orKnown(readBudget)),
   'totals?': since(2, readSessionTotals),
   'awaitsResume?': since(2, readTrue),
   status: readOneOf(SESSION_STATUSES),
   revision: readRevision,
   createdAt: readInstant,
   updatedAt: readInstant,
-  definition: readAgentDefinition,
+  definition: orKnown(readAgentDefinition),
   state: AgentState.read,
 });
 

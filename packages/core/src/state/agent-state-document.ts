@@ -16,6 +16,7 @@ import { readContextLimit } from './inference/context-limit.ts';
 import { readLlmConfig } from './inference/llm-config.ts';
 import type { Init } from './values/copy.ts';
 import { AgentId } from './values/ids.ts';
+import { orKnown } from './values/known-part.ts';
 import { versionOf, writeExecution } from './execution/execution-document.ts';
 import { openSnapshot, sealSnapshot, type SnapshotEnvelope } from './snapshot.ts';
 
@@ -28,7 +29,7 @@ const AGENT_STATE = shapeOf({
   updatedAt: readInstant,
   executionCount: readCount,
   'contextLimit?': since(2, readContextLimit),
-  'llmConfig?': readLlmConfig,
+  'llmConfig?': orKnown(readLlmConfig),
   context: AgentContext.read,
   'execution?': byClass,
 });

@@ -2,6 +2,7 @@ import { DocumentReader, orderedReader, readNonEmpty, readString, type Read } fr
 import { compact, isSameJson } from '../json.ts';
 import { readResponseFormat, type ResponseFormat } from './inference/llm-config.ts';
 import { MessageStore, readMessageStore } from './messages/message-store.ts';
+import { orKnown } from './values/known-part.ts';
 import { Metadata, readMetadata } from './values/metadata.ts';
 import { checkedCopy, requireObject, wrongArgument } from '../arguments.ts';
 
@@ -76,8 +77,8 @@ export class AgentContext {
 
 const readContext = orderedReader({
   'systemPrompt?': readString,
-  'metadata?': readNonEmpty(readMetadata),
-  'responseFormat?': readResponseFormat,
+  'metadata?': orKnown(readNonEmpty(readMetadata)),
+  'responseFormat?': orKnown(readResponseFormat),
   sections: readMessageStore,
 });
 

@@ -1,7 +1,17 @@
-import type { ItemRange, RecordChange, SessionRecord, StoredItem, StoredSession } from '@holdfast/core/store';
+import type {
+  ItemRange,
+  ReadRequest,
+  ReadSession,
+  RecordChange,
+  SessionRecord,
+  StoredItem,
+} from '@holdfast/core/store';
 import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 
-type Call = 'readRecord' | 'readSession' | 'readInbox' | 'compareAndSet';
+type Call = 'readRecord' | 'readHead' | 'readSession' | 'readInbox' | 'compareAndSet';
+
+/** What a read is called, by what it reads. */
+const CALLS = { record: 'readRecord', head: 'readHead', content: 'readSession' } as const;
 
 /** The memory backend, with its calls written down, damaged items, and a way back to an earlier moment. */
 export class WatchedBackend extends MemoryBackend {
@@ -27,9 +37,15 @@ export class WatchedBackend extends MemoryBackend {
     return super.readRecord(sessionId);
   }
 
-  override readSession(sessionId: string): Promise<StoredSession | undefined> {
-    this.calls.push('readSession');
-    return super.readSession(sessionId);
+  override readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
+    return super.readSession(sessionId, {
+      ...request,
+      extent: (record) => {
+        const extent = request.extent(record);
+        this.calls.push(CALLS[extent]);
+        return extent;
+      },
+    });
   }
 
   override async readInbox(...args: [string, string, ItemRange]): Promise<readonly StoredItem[]> {
@@ -51,15 +67,11 @@ export class WatchedBackend extends MemoryBackend {
 
   /** Remembers a session, and answers how to put it back: as a failover that loses writes does. */
   async remember(sessionId: string): Promise<() => Promise<void>> {
-    const stored = await super.readSession(sessionId);
-    if (stored === undefined) throw new Error(`There is no session ${sessionId}.`);
-    const { head, values, lists } = stored.content;
-    const all = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
+    const { record, content } = (await super.readSession(sessionId, { extent: () => 'content' })) ?? {};
+    if (record === undefined || content === undefined) throw new Error(`There is no session ${sessionId}.`);
     return async () => {
       await super.compareAndSet(sessionId, await super.readRecord(sessionId), undefined, {});
-      await super.compareAndSet(sessionId, undefined, stored.record, {
-        plan: { isWhole: true, head, values, lists: all },
-      });
+      await super.compareAndSet(sessionId, undefined, record, { plan: { isWhole: true, ...content } });
     };
   }
 }

@@ -1,6 +1,9 @@
 import { StateFormatError } from '@holdfast/core';
 import {
   recordName,
+  requestedParts,
+  type ReadRequest,
+  type ReadSession,
   type SessionContent,
   type SessionRecord,
   type StoredSession,
@@ -60,8 +63,22 @@ export class SessionLoader {
     return header;
   }
 
+  /** Reads as much of a session as a request demands. */
+  async read(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
+    if (request.isRecordFirst) {
+      const header = await this.readHeader(partitionOf(sessionId));
+      if (header === undefined) return undefined;
+      const needed = request.extent(header.record);
+      if (needed === 'record') return { record: header.record };
+      if (needed === 'head' && header.head !== undefined)
+        return { record: header.record, content: { head: header.head, values: new Map(), lists: [] } };
+    }
+    const stored = await this.load(sessionId);
+    return stored && requestedParts(stored, request);
+  }
+
   /** Loads a session without its inbox. */
-  async load(sessionId: string): Promise<StoredSession | undefined> {
+  private async load(sessionId: string): Promise<StoredSession | undefined> {
     const texts = new Map<string, string>();
     return this.readUntilWhole(partitionOf(sessionId), async (header, items) => {
       const unresolved = await readLog(header, items);

@@ -1,12 +1,14 @@
 import { StateFormatError } from '@holdfast/core';
 import {
-  contentParts,
+  missingParts,
   StoreThrottledError,
-  type ContentParts,
+  type KnownSession,
+  type ListChange,
+  type MissingParts,
+  type ReadContent,
+  type ReadRequest,
   type ReadSession,
-  type SessionContent,
   type SessionRecord,
-  type StoredSession,
 } from '@holdfast/core/store';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
 import {
@@ -36,10 +38,10 @@ interface Outline {
   readonly head: Buffer | null | undefined;
 }
 
-/** The head, and the parts whose fields it names. */
+/** The head, and the parts that the reader does not know. */
 interface Head {
   readonly text: string;
-  readonly parts: ContentParts;
+  readonly missing: MissingParts;
 }
 
 /** Where a session is stored. */
@@ -49,27 +51,29 @@ export interface SessionLocation {
   readonly sessionId: string;
 }
 
-/** Reads a session with its content, as of one moment. */
-export async function readSession(location: SessionLocation): Promise<StoredSession | undefined> {
-  const outline = await readOutline(location);
-  return outline && readContent(location, outline);
-}
-
-/** Reads a record, and the content of its session if `needsContent` returns true for the record. */
-export async function readSessionIf(
+/** Reads as much of a session as a request demands, as of one moment. */
+export async function readSession(
   location: SessionLocation,
-  needsContent: (record: SessionRecord) => boolean,
+  { extent, known }: ReadRequest,
 ): Promise<ReadSession | undefined> {
   const outline = await readOutline(location);
-  if (outline === undefined || !needsContent(outline.record)) return outline && { record: outline.record };
-  return readContent(location, outline);
+  if (outline === undefined) return undefined;
+  const { record, head } = outline;
+  const needed = extent(record);
+  if (needed === 'record') return { record };
+  if (needed === 'content') return readContent(location, outline, known);
+  return { record, content: { head: headText(record, head), values: new Map(), lists: [] } };
 }
 
 /**
- * Reads in pages the fields that the head names. If another writer changed the content since the outline was read, reads
- * both again.
+ * Reads in pages the missing fields that the head names. If another writer changed the content since the outline was read,
+ * reads both again.
  */
-async function readContent(location: SessionLocation, found: Outline): Promise<StoredSession | undefined> {
+async function readContent(
+  location: SessionLocation,
+  found: Outline,
+  known: KnownSession | undefined,
+): Promise<ReadSession | undefined> {
   const { calls, key, sessionId } = location;
   let last: { readonly token: string; readonly head: Head; readonly values: FieldValues } | undefined;
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
@@ -77,15 +81,15 @@ async function readContent(location: SessionLocation, found: Outline): Promise<S
     if (outline === undefined) return undefined;
     // Claims and enqueued items change the record, but not the content.
     const { record } = outline;
-    if (last?.token === record.contentToken) return storedSession(record, last.head, last.values);
-    const head = addSessionToError(sessionId, () => readHead(outline));
-    const commands = pageCommands(key, head.parts);
+    if (last?.token === record.contentToken) return sessionOf(record, last.head, last.values);
+    const head = readHead(outline, known);
+    const commands = pageCommands(key, head.missing);
     const pages =
       attempts < PAGED_ATTEMPTS
         ? await readPages(calls, commands)
         : await calls.readAtOnce<FieldValues[]>(commands);
     const values = pages.flatMap(([, ...fields]) => fields);
-    if (pages.every(([token]) => String(token) === record.token)) return storedSession(record, head, values);
+    if (pages.every(([token]) => String(token) === record.token)) return sessionOf(record, head, values);
     last = { token: record.contentToken, head, values };
   }
   throw new StoreThrottledError(
@@ -104,25 +108,30 @@ async function readOutline({ calls, key, sessionId }: SessionLocation): Promise<
 }
 
 /** @throws StateFormatError for a damaged head, also for one with more parts than can be read */
-function readHead({ head }: Outline): Head {
-  const text = fieldText(head, 'the head');
-  const parts = contentParts(text);
-  for (const [list, length] of parts.lists) {
-    if (length > MAX_ELEMENTS)
-      throw new StateFormatError(`the list "${list}"`, `${MAX_ELEMENTS} elements`, String(length));
+function readHead({ record, head }: Outline, known: KnownSession | undefined): Head {
+  const text = headText(record, head);
+  const missing = missingParts(record, text, known);
+  for (const { name, to } of missing.lists) {
+    if (to <= MAX_ELEMENTS) continue;
+    addSessionToError(record.info.sessionId, () => {
+      throw new StateFormatError(`the list "${name}"`, `${MAX_ELEMENTS} elements`, String(to));
+    });
   }
-  return { text, parts };
+  return { text, missing };
 }
 
-/**
- * Commands for all fields of the content, in the order in which `savedSession` reads them. Each reads the token first.
- */
-function pageCommands(key: string, { values, lists }: ContentParts): ReadCommand[] {
+/** @throws StateFormatError for a damaged head */
+function headText({ info }: SessionRecord, head: Outline['head']): string {
+  return addSessionToError(info.sessionId, () => fieldText(head, 'the head'));
+}
+
+/** Commands for all missing fields, in the order in which `readParts` reads them. Each reads the token first. */
+function pageCommands(key: string, { values, lists }: MissingParts): ReadCommand[] {
   const fields = values.map(valueField);
-  for (const [list, length] of lists) {
-    fields.push(lengthField(list));
-    const prefix = elementPrefix(list);
-    for (let index = 0; index < length; index++) fields.push(prefix + index);
+  for (const { name, from, to } of lists) {
+    fields.push(lengthField(name));
+    const prefix = elementPrefix(name);
+    for (let index = from; index < to; index++) fields.push(prefix + index);
   }
   const pages: ReadCommand[] = [];
   for (let first = 0; first < fields.length; first += PAGE_FIELDS) {
@@ -140,25 +149,23 @@ async function readPages(
   return replies.map(([values]) => values);
 }
 
-function storedSession(record: SessionRecord, head: Head, values: FieldValues): StoredSession {
-  const { sessionId } = record.info;
-  return { record, content: addSessionToError(sessionId, () => savedSession(head, values)) };
+function sessionOf(record: SessionRecord, head: Head, fields: FieldValues): ReadSession {
+  return { record, content: addSessionToError(record.info.sessionId, () => readParts(head, fields)) };
 }
 
-function savedSession({ text, parts }: Head, fields: FieldValues): SessionContent {
+function readParts({ text, missing }: Head, fields: FieldValues): ReadContent {
   let at = 0;
   const values = new Map<string, string>();
-  for (const name of parts.values) values.set(name, fieldText(fields[at++], `the value "${name}"`));
-  const lists = new Map<string, readonly string[]>();
-  for (const [name, length] of parts.lists) {
-    const stored = String(fields[at++] ?? 0); // an empty list has no fields
-    if (stored !== String(length))
-      throw new StateFormatError(`the length of "${name}"`, String(length), stored);
-    const elements: string[] = [];
-    for (let index = 0; index < length; index++) {
-      elements.push(fieldText(fields[at++], `element ${index} of "${name}"`));
+  for (const name of missing.values) values.set(name, fieldText(fields[at++], `the value "${name}"`));
+  const lists: ListChange[] = [];
+  for (const { name, from, to } of missing.lists) {
+    const stored = String(fields[at++] ?? 0);
+    if (stored !== String(to)) throw new StateFormatError(`the length of "${name}"`, String(to), stored);
+    const append: string[] = [];
+    for (let index = from; index < to; index++) {
+      append.push(fieldText(fields[at++], `element ${index} of "${name}"`));
     }
-    lists.set(name, elements);
+    lists.push({ name, keep: from, append });
   }
   return { head: text, values, lists };
 }

@@ -29,7 +29,7 @@ async function hugeList(at: string): Promise<void> {
   await redis.client.hset(
     at,
     'h',
-    head.replace('["messages:messages",3]', '["messages:messages",9007199254740991]'),
+    head.replace('["messages:messages",3,', '["messages:messages",9007199254740991,'),
   );
 }
 

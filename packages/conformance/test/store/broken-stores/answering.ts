@@ -157,7 +157,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       const own = new Set<string>();
       return {
         readRecord: async (id) => (own.has(id) ? backend.readRecord(id) : undefined),
-        readSession: async (id) => (own.has(id) ? backend.readSession(id) : undefined),
+        readSession: async (id, request) => (own.has(id) ? backend.readSession(id, request) : undefined),
         compareAndSet(id, ...change) {
           own.add(id);
           return backend.compareAndSet(id, ...change);

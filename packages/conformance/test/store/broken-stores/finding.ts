@@ -3,6 +3,7 @@ import {
   compareListedSessions,
   matchesDueQuery,
   matchesSessionQuery,
+  type ReadRequest,
   type ResolvedSessionQuery,
 } from '@holdfast/core/store';
 import type { ListedSession, SessionStore } from '@holdfast/core';
@@ -14,6 +15,7 @@ const fitting = (fits: (info: ListedSession, query: ResolvedSessionQuery) => boo
 const without = (name: keyof ResolvedSessionQuery): StoreParts =>
   fitting((info, query) => matchesSessionQuery(info, { ...query, [name]: undefined }));
 
+const WHOLE: ReadRequest = { extent: () => 'content' };
 const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
 
 const utf8 = (text: string): string => Buffer.from(text).toString();
@@ -134,17 +136,17 @@ export const finding: Readonly<Record<string, StoreParts>> = {
     client: (backend) => ({
       async list(query, now) {
         const infos = await backend.list(query, now);
-        await Promise.all(infos.map(({ sessionId }) => backend.readSession(sessionId)));
+        await Promise.all(infos.map(({ sessionId }) => backend.readSession(sessionId, WHOLE)));
         return infos;
       },
     }),
   },
   'reads a session to refuse a claim': {
     client: (backend) => ({
-      async readRecord(sessionId) {
-        const record = await backend.readRecord(sessionId);
-        if (record?.lease) await backend.readSession(sessionId);
-        return record;
+      async readSession(sessionId, request) {
+        const found = await backend.readSession(sessionId, request);
+        if (found?.record.lease) await backend.readSession(sessionId, WHOLE);
+        return found;
       },
     }),
   },

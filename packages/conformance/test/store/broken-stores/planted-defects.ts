@@ -1,5 +1,5 @@
 import type { SessionStore } from '@holdfast/core';
-import type { ItemRange, SessionBackend, StoredItem } from '@holdfast/core/store';
+import type { ItemRange, ReadRequest, SessionBackend, StoredItem } from '@holdfast/core/store';
 import {
   sessionStoreTests,
   type ConformanceTest,
@@ -126,7 +126,8 @@ function waysOf(backend: SessionBackend, { kept, answered, read }: Partial<Ways>
   return {
     ...(kept && {
       async compareAndSet(id, before, after, change) {
-        const found = await backend.readSession(id);
+        const record = await backend.readRecord(id);
+        const found = record && { record };
         return backend.compareAndSet(id, before, after && kept(after, found, change), change);
       },
     }),
@@ -135,8 +136,9 @@ function waysOf(backend: SessionBackend, { kept, answered, read }: Partial<Ways>
         const record = await backend.readRecord(id);
         return record && answered(record);
       },
-      async readSession(id) {
-        const found = await backend.readSession(id);
+      async readSession(id, request) {
+        const extent: ReadRequest['extent'] = (record) => request.extent(answered(record));
+        const found = await backend.readSession(id, { ...request, extent });
         return found && { ...found, record: answered(found.record) };
       },
     }),

@@ -65,7 +65,7 @@ export const storing: Readonly<Record<string, StoreParts>> = {
   }),
   'reports a failed read as ambiguous': {
     client: (backend) => ({
-      readSession: (id) => withDoubt(backend.readSession(id)),
+      readSession: (id, request) => withDoubt(backend.readSession(id, request)),
       list: (query, now) => withDoubt(backend.list(query, now)),
     }),
   },

@@ -1,4 +1,4 @@
-import { knownSize } from '../store/content/save-plan.ts';
+import { knownSize } from '../store/content/written-parts.ts';
 import type { AgentSession } from '../session.ts';
 
 interface CachedSession {
@@ -20,7 +20,7 @@ export class SessionCache {
   private readonly sessions = new Map<string, CachedSession>();
   private size = 0;
 
-  /** @param limit the largest total size, in UTF-16 code units of JSON */
+  /** @param limit the largest total size, in bytes of JSON */
   constructor(limit: number) {
     this.limit = limit;
   }

@@ -2,14 +2,17 @@ import type { Instant } from '../../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './store-options.ts';
 import { applySavePlan } from './content/session-content.ts';
-import type {
-  ArchiveChange,
-  ItemRange,
-  RecordChange,
-  SessionBackend,
-  StoredItem,
-  StoredSession,
-  CompareAndSetResult,
+import {
+  requestedParts,
+  type ArchiveChange,
+  type CompareAndSetResult,
+  type ItemRange,
+  type ReadRequest,
+  type ReadSession,
+  type RecordChange,
+  type SessionBackend,
+  type StoredItem,
+  type StoredSession,
 } from './backend/session-backend.ts';
 import {
   compareDueSessions,
@@ -81,8 +84,9 @@ export class MemoryBackend implements SessionBackend {
     return this.entries.get(sessionId)?.record;
   }
 
-  async readSession(sessionId: string): Promise<StoredSession | undefined> {
-    return this.entries.get(sessionId);
+  async readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined> {
+    const found = this.entries.get(sessionId);
+    return found && requestedParts(found, request);
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {

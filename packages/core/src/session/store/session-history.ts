@@ -18,7 +18,7 @@ import {
   type SavedParts,
 } from './backend/kept-revisions.ts';
 import type { OpenBackend } from './backend/open-backend.ts';
-import { restoreSession } from './content/save-plan.ts';
+import { restoreSession } from './content/restore-session.ts';
 import type { ArchiveChange, StoredItem } from './backend/session-backend.ts';
 import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';

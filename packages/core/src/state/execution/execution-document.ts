@@ -23,7 +23,8 @@ import type { Init } from '../values/copy.ts';
 import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
-import { List } from '../values/list.ts';
+import { GrownList } from '../values/known-part.ts';
+import { ListCache, type List } from '../values/list.ts';
 import {
   readRefs,
   writeStandalone,
@@ -142,22 +143,13 @@ function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-/**
- * Reads the members of an execution whose messages are in the message store or in the document itself. The steps of the
- * document follow the `known` steps.
- */
-export function readExecution(
-  reader: DocumentReader,
-  value: unknown,
-  store: MessageStore,
-  known: List<StepExecution> = List.empty(),
-): ExecutionInit {
+/** Reads the members of an execution whose messages are in the message store or in the document itself. */
+export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionInit {
   const own = readOrdered(reader, value, EXECUTION);
   requireConsistent(reader, own);
   const members = reader.object(value);
   const refs = readRefs(reader, members, store);
-  const ids = new StepIds();
-  const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids, known));
+  const { steps: stepExecutions, ids, usage } = reader.required(members, 'steps', finishedStepsReader(refs));
   const { last } = stepExecutions;
   const currentStep = reader.optional(members, 'currentStep', currentStepReader(refs, ids, last?.step));
   if ((currentStep === undefined) !== (own.currentStepStartedAt === undefined))
@@ -165,7 +157,7 @@ export function readExecution(
   if (currentStep && isTerminal(own.status) && reader.version > 1)
     reader.fail('no currentStep in a terminal execution', own.status);
   const continuation = reader.optional(members, 'continuation', readContinuation(last?.continuation));
-  return { ...own, stepExecutions, currentStep, continuation, finishedUsage: Usage.sumOf(stepExecutions) };
+  return { ...own, stepExecutions, currentStep, continuation, finishedUsage: usage };
 }
 
 /** Fails for members that do not fit the status. */
@@ -184,27 +176,34 @@ function requireConsistent(
     reader.fail('waiting with the status suspended, and only then', status);
 }
 
-/** Returns a reader of the closed steps after the known ones. It collects the ids of all. */
-function finishedStepsReader(
-  refs: MessageRefReader,
-  ids: StepIds,
-  known: List<StepExecution>,
-): Read<List<StepExecution>> {
+/** The closed steps of an execution, with what derives from all of them. */
+interface FinishedSteps {
+  readonly steps: List<StepExecution>;
+  readonly ids: StepIds;
+  readonly usage: Usage;
+}
+
+/** The sum over the steps of each list that was read. */
+const sums = new ListCache<Usage>();
+
+/** Returns a reader of the closed steps, at the cost of those that were not read before. */
+function finishedStepsReader(refs: MessageRefReader): Read<FinishedSteps> {
   return (reader, value) => {
-    if (!Array.isArray(value)) return reader.fail('an array', value);
-    for (const { step } of known) ids.add(step);
-    const read: StepExecution[] = [];
-    for (let index = 0; index < value.length; index++) {
-      reader.enter(index);
-      const finished = StepExecution.decode(reader, value[index], refs, read[index - 1] ?? known.last);
-      if (!ids.addIfUnique(finished.step))
-        StepIds.from([...known, ...read]).requireUnique(reader, finished.step);
-      read.push(finished);
-      reader.leave();
-    }
+    const { known, added } = GrownList.of<StepExecution>(value);
+    const ids = StepIds.toExtend(known);
+    let previous = known.last;
+    const readStep: Read<StepExecution> = (_, document) => {
+      const finished = StepExecution.decode(reader, document, refs, previous);
+      ids.requireUnique(reader, finished.step);
+      ids.add(finished.step);
+      return (previous = finished);
+    };
+    const read = reader.list(added, readStep, known.length);
     const steps = known.concat(read);
+    const usage = Usage.sumOf(read, sums.get(known) ?? Usage.sumOf(known));
     ids.attachTo(steps);
-    return steps;
+    sums.set(steps, usage);
+    return { steps, ids, usage };
   };
 }
 

@@ -323,13 +323,8 @@ export class ExecutionState {
   }
 
   /** @internal */
-  static decode(
-    reader: DocumentReader,
-    value: unknown,
-    store: MessageStore,
-    known?: List<StepExecution>,
-  ): ExecutionState {
-    return freeze(new ExecutionState(readExecution(reader, value, store, known)));
+  static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
+    return freeze(new ExecutionState(readExecution(reader, value, store)));
   }
 }
 

@@ -37,7 +37,14 @@ export class StepIds {
     return ids;
   }
 
-  static from(steps: Iterable<ClosedStep>): StepIds {
+  /** Returns the ids of closed steps, to which those of further steps are added. */
+  static toExtend(steps: List<ClosedStep>): StepIds {
+    const noted = StepIds.notes.get(steps);
+    // If another list has grown from this one, the noted ids are those of the other list too.
+    return noted?.length === steps.length ? noted : StepIds.from(steps);
+  }
+
+  private static from(steps: Iterable<ClosedStep>): StepIds {
     const ids = new StepIds();
     for (const { step } of steps) ids.add(step);
     return ids;
@@ -72,13 +79,6 @@ export class StepIds {
     if (clash === undefined) return;
     for (const key of clash.path) reader.enter(key);
     reader.fail('a unique id', clash.id);
-  }
-
-  /** Adds the ids of one step. Returns false when one of them was present: the collected ids are then unusable. */
-  addIfUnique(step: AgentStep): boolean {
-    const count = this.steps.size + this.toolExecutions.size;
-    this.add(step);
-    return this.steps.size + this.toolExecutions.size === count + 1 + step.toolExecutions.length;
   }
 
   /** Caches the ids with the list of the added steps. */

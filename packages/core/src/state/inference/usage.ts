@@ -104,9 +104,10 @@ export class Usage implements Readonly<Record<keyof UsageFields, number | undefi
     return new Usage(total);
   }
 
-  /** Returns the sum of many usages. @internal */
-  static sumOf(all: Iterable<{ readonly usage: Usage }>): Usage {
+  /** Returns the sum of many usages, added to a sum. @internal */
+  static sumOf(all: Iterable<{ readonly usage: Usage }>, before: Usage = Usage.none): Usage {
     let sum: Summed | undefined;
+    if (before !== Usage.none) addTo((sum = { ...NOTHING_USED }), before);
     for (const { usage } of all) if (usage !== Usage.none) addTo((sum ??= { ...NOTHING_USED }), usage);
     return sum ? new Usage(sum) : Usage.none;
   }

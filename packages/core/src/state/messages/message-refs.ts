@@ -11,6 +11,7 @@ import {
   type Shape,
 } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
+import { listReader } from '../values/known-part.ts';
 import { List } from '../values/list.ts';
 import { MessageStore } from './message-store.ts';
 import { readMessage, type Message, type Messages } from './messages.ts';
@@ -66,10 +67,18 @@ export class MessageRefWriter {
     if (index.positions.size === 0) this.indexFrom(MessageStore.empty);
   }
 
-  /** Returns the writer of a document that was read: it knows the messages of the document. */
-  static of(store: MessageStore, otherMessages: Messages, shown: Messages): MessageRefWriter {
-    const writer = new MessageRefWriter(store);
-    for (const message of otherMessages) writer.addOther(message);
+  /**
+   * Returns the writer of a document that was read: it knows the messages of the document. `grown` is the writer for the
+   * store, if it knows the first messages already.
+   */
+  static of(
+    store: MessageStore,
+    otherMessages: Messages,
+    shown: Messages,
+    grown?: MessageRefWriter,
+  ): MessageRefWriter {
+    const writer = grown ?? new MessageRefWriter(store);
+    for (const message of otherMessages.slice(writer.otherMessages.length)) writer.addOther(message);
     writer.view(shown, undefined);
     return writer;
   }
@@ -290,8 +299,6 @@ export function readRefs(reader: DocumentReader, members: Members, store: Messag
   return new MessageRefReader(store, reader.optional(members, 'otherMessages', readOthers) ?? List.empty());
 }
 
-const readOthers: Read<Messages> = readNonEmpty((reader, value) =>
-  List.from(reader.list(value, readMessage)),
-);
+const readOthers: Read<Messages> = readNonEmpty(listReader(readMessage));
 const RANGE: Shape<MessageRange> = shapeOf({ 'section?': readString, from: readCount, to: readCount });
 const VIEW_NAMES = new Set(['continues', 'ranges']);

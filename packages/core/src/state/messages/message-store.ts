@@ -1,4 +1,5 @@
 import { DocumentReader, orderedReader, readString, type Read } from '../../document.ts';
+import { listReader } from '../values/known-part.ts';
 import { List } from '../values/list.ts';
 import { checkedMessage, readMessage, type Message, type Messages } from './messages.ts';
 import { requireString, wrongArgument } from '../../arguments.ts';
@@ -104,8 +105,7 @@ export class MessageStore {
   }
 }
 
-const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
-const readSection: Read<Section> = orderedReader({ name: readString, messages: readMessages });
+const readSection: Read<Section> = orderedReader({ name: readString, messages: listReader(readMessage) });
 
 export const readMessageStore: Read<MessageStore> = (reader, value) => {
   let store = MessageStore.empty;

@@ -175,14 +175,14 @@ describe('the cache that owners share', () => {
 
 test('a store that reads the record first reads no content for another owner', async () => {
   const backend = new MemoryBackend();
+  const sound = { readSession: backend.readSession.bind(backend) };
   let contents = 0;
-  const readSessionIf: SessionBackend['readSessionIf'] = async (sessionId, needsContent) => {
-    const found = await backend.readSession(sessionId);
-    if (!found || !needsContent(found.record)) return found && { record: found.record };
-    contents++;
+  const readSession: SessionBackend['readSession'] = async (sessionId, request) => {
+    const found = await sound.readSession(sessionId, request);
+    if (found?.content) contents++;
     return found;
   };
-  const store = new BackedSessionStore(Object.assign(backend, { readSessionIf }));
+  const store = new BackedSessionStore(Object.assign(backend, { readSession }));
   const runtime = new SessionRuntime({ store, agents: {}, cacheBytes: 0 });
   const { sessionId } = await runtime.for('ada').create({ definition });
   const { bo, ada } = { bo: runtime.for('bo'), ada: runtime.for('ada') };

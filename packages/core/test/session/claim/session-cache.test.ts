@@ -3,7 +3,7 @@ import { AgentSession, AgentState } from '@holdfast/core';
 import { planSave } from '@holdfast/core/store';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownSize } from '../../../src/session/store/content/save-plan.ts';
+import { knownSize } from '../../../src/session/store/content/written-parts.ts';
 import { SessionCache } from '../../../src/session/claim/session-cache.ts';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { START } from '../../support/arbitraries.ts';

@@ -2,7 +2,7 @@ import { AgentSession, MemorySessionStore, MessageStore } from '@holdfast/core';
 import { BackedSessionStore, type SessionBackend } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
-import { knownSize } from '../../../src/session/store/content/save-plan.ts';
+import { knownSize } from '../../../src/session/store/content/written-parts.ts';
 import { START } from '../../support/arbitraries.ts';
 
 const LEASE = { workerId: 'Ada', leaseSeconds: 60 };

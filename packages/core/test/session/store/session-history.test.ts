@@ -12,9 +12,10 @@ class ArchiveBackend extends MemoryBackend {
   reads: string[] = [];
   damage: (items: readonly StoredItem[]) => readonly StoredItem[] = (items) => items;
 
-  override async readSession(sessionId: string) {
-    this.reads.push('session');
-    return super.readSession(sessionId);
+  override async readSession(...[sessionId, request]: Parameters<MemoryBackend['readSession']>) {
+    const found = await super.readSession(sessionId, request);
+    if (found?.content) this.reads.push('session');
+    return found;
   }
 
   override async readArchive(...args: Parameters<MemoryBackend['readArchive']>) {

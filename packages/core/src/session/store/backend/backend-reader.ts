@@ -2,10 +2,18 @@ import { SessionId } from '../../../state/values/ids.ts';
 import { isItemWaiting, waitingPositions } from '../record/inbox-cursor.ts';
 import { INBOX_PAGE, isReadable, isUnreadable, readItem } from '../record/inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
-import { restoreSession } from '../content/save-plan.ts';
-import { readStored } from '../content/session-content.ts';
+import { knownContentOf, type ReadContent } from '../content/known-content.ts';
+import { restoreWithBase } from '../content/restore-session.ts';
+import { applySavePlan, readStored } from '../content/session-content.ts';
 import type { AgentSession } from '../../session.ts';
-import type { ReadSession, SessionBackend, StoredSession } from './session-backend.ts';
+import type {
+  KnownSession,
+  ReadExtent,
+  ReadRequest,
+  ReadSession,
+  SessionBackend,
+  StoredSession,
+} from './session-backend.ts';
 import { isUnreadableError, SessionNotFoundError } from '../../session-errors.ts';
 import {
   hasSameContent,
@@ -63,9 +71,16 @@ export class BackendReader {
     return current !== undefined && recordName(current) === recordName(record);
   }
 
-  /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
-  stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
-    return this.find(sessionId, owner, (backend) => readOwned(backend, sessionId, owner));
+  /** Returns a session with all of its content; `undefined` when it is the session of another owner than the one given. */
+  async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
+    const found = await this.found(sessionId, owner, { extent: () => 'content' });
+    const { record, content } = found ?? {};
+    return record && content && { record, content: applySavePlan(undefined, { isWhole: true, ...content }) };
+  }
+
+  /** Returns the record and the head of a session; `undefined` when it is the session of another owner than the one given. */
+  head(sessionId: string, owner: string | undefined): Promise<ReadSession | undefined> {
+    return this.found(sessionId, owner, { extent: () => 'head', isRecordFirst: true });
   }
 
   /**
@@ -79,38 +94,43 @@ export class BackendReader {
   }
 
   /**
-   * Returns a record and its session: `base` when the record has its content, else the content in the backend. Reads no
-   * content when `isUsable` returns false for the record: then the session is `undefined`. As `stored` in all else.
+   * Returns a record and its session: `base` when the record has its content, else the content in the backend, of which it
+   * reads what the base does not have. Reads no content when `isUsable` returns false for the record: then the session is
+   * `undefined`. As `stored` in all else.
    */
   async read(
     sessionId: string,
     { base, owner }: LoadOptions,
     isUsable?: (record: SessionRecord) => boolean,
   ): Promise<RecordedSession | undefined> {
-    const known = this.knownAs(sessionId, base);
-    const isKnown = (record: SessionRecord): boolean => known !== undefined && hasSameContent(known, record);
-    const needsContent = (record: SessionRecord): boolean => !isKnown(record) && (isUsable?.(record) ?? true);
-    const found: ReadSession | undefined =
-      known || isUsable
-        ? await this.storedIf(sessionId, owner, needsContent)
-        : await this.stored(sessionId, owner);
+    const known = this.knownSession(sessionId, base);
+    const isKnown = (record: SessionRecord): boolean =>
+      known !== undefined && hasSameContent(known.record, record);
+    const extent = (record: SessionRecord): ReadExtent =>
+      !isKnown(record) && (isUsable?.(record) ?? true) ? 'content' : 'record';
+    const isRecordFirst = known !== undefined || isUsable !== undefined;
+    const found = await this.found(sessionId, owner, { extent, known, isRecordFirst });
     if (found === undefined) return undefined;
     const { record, content } = found;
-    if (content) return { record, session: this.session({ record, content }) };
-    return { record, session: base && isKnown(record) ? this.remember(base, record) : undefined };
+    if (base && isKnown(record)) return { record, session: this.remember(base, record) };
+    if (content === undefined || extent(record) === 'record') return { record, session: undefined };
+    const session = this.session(record, content, known && base);
+    // The base has other parts than the store.
+    return session ? { record, session } : this.read(sessionId, { owner }, isUsable);
   }
 
-  private storedIf(
+  private found(
     sessionId: string,
     owner: string | undefined,
-    needsContent: (record: SessionRecord) => boolean,
+    request: ReadRequest,
   ): Promise<ReadSession | undefined> {
-    const needs = (record: SessionRecord): boolean => isOwnedBy(record, owner) && needsContent(record);
-    return this.find(sessionId, owner, () => this.readSessionIf(sessionId, needs));
+    const extent = (record: SessionRecord): ReadExtent =>
+      isOwnedBy(record, owner) ? request.extent(record) : 'record';
+    return this.find(sessionId, owner, (backend) => backend.readSession(sessionId, { ...request, extent }));
   }
 
   /** Reads a session. The session of another owner does not exist, even if it is unreadable. */
-  private async find<T extends Pick<StoredSession, 'record'>>(
+  private async find<T extends Pick<ReadSession, 'record'>>(
     sessionId: string,
     owner: string | undefined,
     read: (backend: SessionBackend) => Promise<T | undefined>,
@@ -129,16 +149,6 @@ export class BackendReader {
     return isExpired(found.record, await this.opened.now()) ? undefined : found;
   }
 
-  private async readSessionIf(
-    sessionId: string,
-    needsContent: (record: SessionRecord) => boolean,
-  ): Promise<ReadSession | undefined> {
-    const { backend } = this.opened;
-    if (backend.readSessionIf) return backend.readSessionIf(sessionId, needsContent);
-    const record = await backend.readRecord(sessionId);
-    return record && needsContent(record) ? backend.readSession(sessionId) : record && { record };
-  }
-
   /** @throws SessionNotFoundError */
   async loadOrThrow(sessionId: string, owner: string | undefined): Promise<AgentSession> {
     const session = await this.load(sessionId, { owner });
@@ -152,11 +162,10 @@ export class BackendReader {
    * @throws StateFormatError
    */
   async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
-    const { sessionId } = record.info;
-    const known = this.knownAs(sessionId, base);
+    const known = this.knownAs(record.info.sessionId, base);
     if (base && known && hasSameContent(known, record)) return base;
-    const stored = await this.opened.backend.readSession(sessionId);
-    return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
+    const isCurrent = (current: SessionRecord): boolean => hasSameContent(current, record);
+    return (await this.read(record.info.sessionId, { base }, isCurrent))?.session;
   }
 
   /** Returns the items that wait behind a position, at most a page of them. */
@@ -243,23 +252,23 @@ export class BackendReader {
     return session;
   }
 
-  private session({ content, record }: StoredSession): AgentSession {
-    const { info, incarnation } = record;
-    const where = `session ${JSON.stringify(info.sessionId)}`;
+  /** Returns the session of what was read; `undefined` when the base has other parts than the store. */
+  private session(
+    record: SessionRecord,
+    content: ReadContent,
+    base: AgentSession | undefined,
+  ): AgentSession | undefined {
+    const where = `session ${JSON.stringify(record.info.sessionId)}`;
     const session = readStored(where, 'parts that this release can read', () =>
-      restoreSession(content, info, incarnation),
+      restoreWithBase(content, record, base),
     );
-    return this.remember(session, record);
+    return session && this.remember(session, record);
   }
-}
 
-/** Reads no content of another owner, where that costs no further request. */
-async function readOwned(
-  backend: SessionBackend,
-  sessionId: string,
-  owner: string | undefined,
-): Promise<StoredSession | undefined> {
-  if (owner === undefined || !backend.readSessionIf) return backend.readSession(sessionId);
-  const found = await backend.readSessionIf(sessionId, (record) => isOwnedBy(record, owner));
-  return found?.content && { record: found.record, content: found.content };
+  /** Returns what a base tells of its session; `undefined` for a base that this store did not return. */
+  private knownSession(sessionId: string, base: AgentSession | undefined): KnownSession | undefined {
+    const record = this.knownAs(sessionId, base);
+    const content = base && record && knownContentOf(base);
+    return content && { ...content, record };
+  }
 }

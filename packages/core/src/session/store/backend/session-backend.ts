@@ -1,5 +1,13 @@
 import type { Instant } from '../../../clock.ts';
-import type { SessionContent, SavePlan } from '../content/session-content.ts';
+import {
+  missingIn,
+  partsOf,
+  type KnownContent,
+  type MissingParts,
+  type ReadContent,
+} from '../content/known-content.ts';
+import { readHead } from '../content/saved-head.ts';
+import { readStored, type SessionContent, type SavePlan } from '../content/session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery, UnreadableEntry } from './session-query.ts';
 import type { SessionRecord } from '../record/session-record.ts';
 import type { ListedSession } from '../../session-info.ts';
@@ -7,16 +15,68 @@ import type { StoreCapabilities } from '../../session-store.ts';
 import type { InboxItemRef } from '../../session-claim.ts';
 import type { DueSession, SeenWorker } from '../../session-directory.ts';
 
+/** How much of a session a reader needs: the record, also the head of the content, or also the content. */
+export type ReadExtent = 'record' | 'head' | 'content';
+
+/** The request of a reader: what it needs of a session, and what it knows already. */
+export interface ReadRequest {
+  /** Returns how much the reader needs, by the record. */
+  readonly extent: (record: SessionRecord) => ReadExtent;
+  /** The content that the reader knows, and the record with which the store returned it. */
+  readonly known?: KnownSession | undefined;
+  /**
+   * True when the reader often needs less than the content. A database that would take a further request to read the record
+   * first reads it first only then.
+   */
+  readonly isRecordFirst?: boolean | undefined;
+}
+
+/** A session that a reader knows. The store may have another one now. */
+export interface KnownSession extends KnownContent {
+  readonly record: SessionRecord;
+}
+
 /** A session without its inbox, as of one instant. */
+export interface ReadSession {
+  readonly record: SessionRecord;
+  /** The content as far as the reader needs it: of a head alone, it has no values and no lists. */
+  readonly content?: ReadContent | undefined;
+}
+
+/** A session without its inbox, with all of its content. */
 export interface StoredSession {
   readonly record: SessionRecord;
   readonly content: SessionContent;
 }
 
-/** A record, and the content of its session if the reader needed it. */
-export interface ReadSession {
-  readonly record: SessionRecord;
-  readonly content?: SessionContent | undefined;
+/**
+ * Returns the parts of a content that a reader must read, by its record and its head. For another incarnation than the known
+ * one, these are all parts.
+ * @throws StateFormatError that names the session, for an unreadable head.
+ */
+export function missingParts(
+  { info, incarnation }: SessionRecord,
+  head: string,
+  known: KnownSession | undefined,
+): MissingParts {
+  const where = `session ${JSON.stringify(info.sessionId)}`;
+  const saved = readStored(where, 'a head that this release can read', () => readHead(head));
+  return missingIn(saved, known?.record.incarnation === incarnation ? known : undefined);
+}
+
+/** Returns what a reader needs of a session. For backends that have all of it at hand. */
+export function requestedParts(
+  { record, content }: StoredSession,
+  { extent, known }: ReadRequest,
+): ReadSession {
+  switch (extent(record)) {
+    case 'record':
+      return { record };
+    case 'head':
+      return { record, content: { head: content.head, values: new Map(), lists: [] } };
+    case 'content':
+      return { record, content: partsOf(content, missingParts(record, content.head, known)) };
+  }
 }
 
 /** An inbox item. */
@@ -92,17 +152,12 @@ export interface SessionBackend {
   now?(): Instant | Promise<Instant>;
   /** Reads the record of a session, expired or not. */
   readRecord(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Reads a session with its content, expired or not. */
-  readSession(sessionId: string): Promise<StoredSession | undefined>;
   /**
-   * Reads the record of a session, and its content as of the same instant if `needsContent` returns true for the record.
-   * For a backend that can do so in fewer requests than `readRecord` and `readSession` take. Without this method, the store
-   * calls these.
+   * Reads the record of a session, expired or not, and as of the same instant as much of its content as the request
+   * demands by `extent`. Of the content it returns the parts that `missingParts` names, or all parts, in as few requests as
+   * the database allows. The store verifies what it gets: when the known parts turn out to be others, it reads all.
    */
-  readSessionIf?(
-    sessionId: string,
-    needsContent: (record: SessionRecord) => boolean,
-  ): Promise<ReadSession | undefined>;
+  readSession(sessionId: string, request: ReadRequest): Promise<ReadSession | undefined>;
   /**
    * Reads inbox items, in ascending order of position. The result may contain or omit used items: the record determines
    * which items wait. The result is empty when the session has another incarnation now.

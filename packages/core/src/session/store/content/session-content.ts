@@ -14,13 +14,6 @@ export interface SessionContent {
   readonly lists: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The names of the parts that belong to a head. */
-export interface ContentParts {
-  readonly values: readonly string[];
-  /** Each list with its length. */
-  readonly lists: readonly (readonly [name: string, length: number])[];
-}
-
 /** The change of one list. */
 export interface ListChange {
   readonly name: string;
@@ -39,26 +32,6 @@ export interface SavePlan {
   readonly values: ReadonlyMap<string, string | undefined>;
   /** Lists that are new, changed or removed. */
   readonly lists: readonly ListChange[];
-}
-
-/**
- * Returns a hash of a plan, which differs for a plan that writes something else. It finds mistakes; it is no defence
- * against attacks.
- */
-export function fingerprint({ head, values, lists }: SavePlan): string {
-  let [high, low] = [0, 0];
-  const add = (text: string): void => {
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index);
-      high = Math.imul(high ^ unit, 0x85ebca6b);
-      low = Math.imul(low + unit, 0xc2b2ae35) ^ (low >>> 13);
-    }
-    high ^= text.length;
-  };
-  add(head);
-  for (const [name, text] of values) [name, text ?? ''].forEach(add);
-  for (const { name, keep, append } of lists) [name, String(keep), ...append].forEach(add);
-  return (high >>> 0).toString(36) + (low >>> 0).toString(36);
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   applySavePlan,
   planSave,
   readSessionRecord,
+  requestedParts,
   type SessionBackend,
   type SessionRecord,
   type StoredItem,
@@ -50,7 +51,7 @@ function storeOf(
   const backend: SessionBackend = {
     capabilities: { listing: 'strong', clock: 'client', maxValueBytes: undefined },
     readRecord: async () => stored.record,
-    readSession: async () => stored,
+    readSession: async (_id, request) => requestedParts(stored, request),
     readPosition: async () => undefined,
     readInbox: async (_id, _incarnation, { from, to, limit }) =>
       inbox.filter(({ position }) => position >= from && position < to).slice(0, limit),
