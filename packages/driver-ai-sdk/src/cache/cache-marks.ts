@@ -26,14 +26,15 @@ interface Markable {
  * blocks back from a mark, and one step can add more.
  *
  * Marks of the application count and stay. Marks of two lifetimes must stand in an order that the driver does not know,
- * so the driver adds none when the application has marks with another lifetime.
+ * so the driver adds none when the application has marks with another lifetime. `inMessages`: those in the messages.
  */
 export function withMarks(
   options: LanguageModelV4CallOptions,
   mark: SharedV4ProviderOptions,
   ttl: CacheTtl,
+  inMessages: readonly CacheTtl[],
 ): LanguageModelV4CallOptions {
-  const own = ownMarks(options);
+  const own = ownMarks(options, inMessages);
   if (own.some((lifetime) => lifetime !== ttl)) return options;
   const marked = new Marked(options, mark, MAX_MARKS - own.length);
   for (const index of inputEnds(options.prompt)) marked.markMessage(index);

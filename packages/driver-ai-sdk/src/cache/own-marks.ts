@@ -5,23 +5,24 @@ import type {
 } from '@ai-sdk/provider';
 import type { CacheTtl } from './cache-rules.ts';
 
-/** The lifetimes of the marks that the application set, in the request, its tools, messages and parts. */
-export function ownMarks({
-  prompt,
-  tools,
-  providerOptions,
-}: LanguageModelV4CallOptions): readonly CacheTtl[] {
-  const marks: CacheTtl[] = [];
+/** The lifetimes of the marks that the application set: those in the messages, and those in the request and its tools. */
+export function ownMarks(
+  { tools, providerOptions }: LanguageModelV4CallOptions,
+  inMessages: readonly CacheTtl[],
+): readonly CacheTtl[] {
+  const marks = [...inMessages];
   addMark(marks, providerOptions);
   for (const tool of tools ?? []) if (tool.type === 'function') addMark(marks, tool.providerOptions);
-  for (const message of prompt) addMarks(marks, message);
   return marks;
 }
 
-function addMarks(marks: CacheTtl[], { content, providerOptions }: LanguageModelV4Message): void {
-  addMark(marks, providerOptions);
-  if (typeof content === 'string') return;
-  for (const part of content) addMark(marks, part.providerOptions);
+/** The lifetimes of the marks in a message and its parts. */
+export function marksIn(message: LanguageModelV4Message | undefined): readonly CacheTtl[] {
+  const marks: CacheTtl[] = [];
+  addMark(marks, message?.providerOptions);
+  if (message === undefined || typeof message.content === 'string') return marks;
+  for (const part of message.content) addMark(marks, part.providerOptions);
+  return marks;
 }
 
 function addMark(marks: CacheTtl[], options: SharedV4ProviderOptions | undefined): void {

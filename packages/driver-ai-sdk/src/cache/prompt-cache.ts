@@ -1,11 +1,11 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { AgentState } from '@holdfast/core';
 import { mustBe, optionsCheck, type InferenceOptions } from '@holdfast/core/driver';
+import { type CacheTtl, keyNamespace, marksOf } from './cache-rules.ts';
 import type { CalledModel } from '../values/called-model.ts';
 import { InvalidCallError } from '../errors/call-errors.ts';
 import { mergedOptions } from '../values/provider-options.ts';
 import { withMarks } from './cache-marks.ts';
-import { keyNamespace, marksOf } from './cache-rules.ts';
 
 /** The options of the prompt cache. */
 export interface PromptCacheOptions {
@@ -26,20 +26,23 @@ const checkPromptCache = optionsCheck<PromptCacheOptions>('promptCache', {
   key: mustBe.function,
 });
 
+/** A call whose prompt its provider may cache. */
+export interface CachedCall extends Pick<InferenceOptions, 'run'> {
+  readonly model: CalledModel;
+  /** The lifetimes of the marks that the application set in the messages. */
+  readonly marks: readonly CacheTtl[];
+}
+
 /** Adds what the model's provider needs to cache the prompt of a call. The options of the application prevail. */
-export type CacheCall = (
-  options: LanguageModelV4CallOptions,
-  model: CalledModel,
-  run: InferenceOptions['run'],
-) => LanguageModelV4CallOptions;
+export type CacheCall = (options: LanguageModelV4CallOptions, call: CachedCall) => LanguageModelV4CallOptions;
 
 /** @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
 export function promptCacheOf(cache: PromptCache = 'off'): CacheCall {
   if (cache === 'off') return (options) => options;
   const { ttl = '5m', key = agentIdOf } = cache === 'auto' ? {} : checkPromptCache(cache);
-  return (options, model, run) => {
+  return (options, { model, run, marks: inMessages }) => {
     const marks = marksOf(model, ttl);
-    const marked = marks ? withMarks(options, marks, ttl) : options;
+    const marked = marks ? withMarks(options, marks, ttl, inMessages) : options;
     const namespace = keyNamespace(model, options.providerOptions);
     return namespace && run ? withKey(marked, namespace, checkedKey(key(run.state))) : marked;
   };

@@ -152,13 +152,12 @@ export class ModelCall {
 
   private optionsOf(request: InferenceRequest, prompt: Prompt, signal: AbortSignal): CallOptions {
     const { headers, model } = this;
-    const options = convertRequest(request, withoutResultFiles(promptOfAttempt(prompt), model), {
-      headers,
-      signal,
-    });
+    const messages = withoutResultFiles(promptOfAttempt(prompt), prompt.filePlaces, model);
+    const options = convertRequest(request, messages, { headers, signal });
     const unstored = withoutStorage(options, model, !WITHOUT_REASONING.has(model));
     const sent = withoutRefusedThinking(withKnownChoice(unstored, model), model);
-    return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, model, this.inference.run);
+    const { run } = this.inference;
+    return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, { model, run, marks: prompt.marks });
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {

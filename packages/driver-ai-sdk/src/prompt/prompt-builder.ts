@@ -9,20 +9,25 @@ import { LineageCache } from '@holdfast/core/driver';
 import { convertMessage, type SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
 import { hasFiles, type PromptFiles } from './prompt-files.ts';
+import { marksIn } from '../cache/own-marks.ts';
 import { mergedOptions } from '../values/provider-options.ts';
 
-/** The converted part of a conversation. `prompt` grows with the conversation, and callers receive copies of it. */
+/** Converted messages. The lists grow with their conversation, and callers receive copies of them. */
+interface Converted {
+  readonly prompt: LanguageModelV4Message[];
+  /** For each message of the conversation: the length of `prompt` before it. */
+  readonly starts: number[];
+  /** The indexes in `prompt` of the messages with files. */
+  readonly filePlaces: number[];
+  /** The indexes in `prompt` of the messages in which the application set marks for a cache. */
+  readonly markPlaces: number[];
+}
+
+/** The converted part of a conversation. */
 interface Conversation {
   readonly builder: PromptBuilder;
   readonly messages: Messages;
-  readonly prompt: LanguageModelV4Message[];
-  /** The indexes in `prompt` of the messages with files. This list grows too. */
-  readonly filePlaces: number[];
-}
-
-/** The converted part of a conversation, and the messages that the builder has not converted yet. */
-interface Continuation extends Pick<Conversation, 'prompt' | 'filePlaces'> {
-  readonly added: readonly Message[];
+  readonly converted: Converted;
 }
 
 /** The inputs of a prompt besides the conversation. */
@@ -67,44 +72,62 @@ export class PromptBuilder {
   build(messages: Messages, systemPrompt: string | undefined, signal: AbortSignal): Prompt | Promise<Prompt> {
     const start: LanguageModelV4Prompt = [];
     if (systemPrompt) start.push({ role: 'system', content: systemPrompt });
-    if (messages.isEmpty) return { messages: start, filePlaces: NOWHERE };
-    const withFiles = this.continuation(messages).added.filter(hasFiles);
+    if (messages.isEmpty) return { messages: start, filePlaces: NOWHERE, marks: NOWHERE };
+    const withFiles = messages.slice(this.knownCount(messages)).filter(hasFiles);
     if (withFiles.length === 0) return this.wholePrompt(start, messages);
     const converted = withFiles.map((message) => this.convertWithFiles(message, signal));
     return Promise.all(converted).then(() => this.wholePrompt(start, messages));
   }
 
   private wholePrompt(start: LanguageModelV4Prompt, messages: Messages): Prompt {
-    const { prompt, filePlaces } = this.grownPrompt(messages);
-    const whole = start.concat(prompt);
-    return { messages: whole, filePlaces: filePlaces.map((place) => place + start.length) };
+    const { prompt, filePlaces, markPlaces } = this.convertedMessages(messages);
+    return {
+      messages: start.concat(prompt),
+      filePlaces: filePlaces.map((place) => place + start.length),
+      marks: markPlaces.flatMap((place) => marksIn(prompt[place])),
+    };
   }
 
-  /** Splits `messages` into the converted part and the added messages. */
-  private continuation(messages: Messages): Continuation {
-    const known = conversations.get(messages)?.find(({ builder }) => builder === this);
-    const added = known && messages.since(known.messages);
-    if (added) return { prompt: known.prompt, filePlaces: known.filePlaces, added };
-    return { prompt: [], filePlaces: [], added: messages.slice() };
+  private knownConversation(messages: Messages): Conversation | undefined {
+    return conversations.get(messages)?.find(({ builder }) => builder === this);
+  }
+
+  /**
+   * The number of first messages that are converted: a list often differs from the known one after its beginning, because an
+   * execution hides the calls of the one before. A message that added none to the prompt may have joined the one before it.
+   */
+  private knownCount(messages: Messages, known = this.knownConversation(messages)): number {
+    if (known === undefined) return 0;
+    const { prompt, starts } = known.converted;
+    let count = messages.commonLength(known.messages);
+    while (count > 0 && count < starts.length && starts[count] === (starts[count + 1] ?? prompt.length))
+      count--;
+    return count;
   }
 
   /**
    * Converts the added messages. This method is synchronous, so that two calls that extend the same conversation run one
    * after the other.
    */
-  private grownPrompt(messages: Messages): Conversation {
-    const { prompt, filePlaces, added } = this.continuation(messages);
+  private convertedMessages(messages: Messages): Converted {
+    const known = this.knownConversation(messages);
+    const count = this.knownCount(messages, known);
+    const converted = known?.messages.length === count ? known.converted : beginningOf(known, count);
+    const { prompt, starts, filePlaces, markPlaces } = converted;
+    const added = messages.slice(count);
     for (const message of added) {
-      const converted = this.convertedMessage(message, added.length >= MANY_MESSAGES);
-      if (!converted) continue;
-      append(prompt, converted);
+      starts.push(prompt.length);
+      const sent = this.convertedMessage(message, added.length >= MANY_MESSAGES);
+      if (!sent) continue;
+      append(prompt, sent);
       const place = prompt.length - 1;
       if (this.convertedWithFiles.has(message) && filePlaces.at(-1) !== place) filePlaces.push(place);
+      if (marksIn(prompt[place]).length > 0 && markPlaces.at(-1) !== place) markPlaces.push(place);
     }
-    const conversation = { builder: this, messages, prompt, filePlaces };
-    const others = (conversations.get(messages) ?? []).filter(({ builder }) => builder !== this);
+    const others = (conversations.get(messages) ?? []).filter((one) => one !== known);
+    const conversation = { builder: this, messages, converted };
     conversations.set(messages, [conversation, ...others.slice(0, MAX_BUILDERS - 1)]);
-    return conversation;
+    return converted;
   }
 
   private convertedMessage(message: Message, isRemembered: boolean): LanguageModelV4Message | undefined {
@@ -121,6 +144,19 @@ export class PromptBuilder {
     if (!this.convertedWithFiles.has(message))
       this.convertedWithFiles.set(message, convertMessage(message, files));
   }
+}
+
+/** The converted form of the first messages of a known conversation. */
+function beginningOf(known: Conversation | undefined, count: number): Converted {
+  if (known === undefined || count === 0) return { prompt: [], starts: [], filePlaces: [], markPlaces: [] };
+  const { prompt, starts, filePlaces, markPlaces } = known.converted;
+  const length = starts[count] ?? prompt.length;
+  return {
+    prompt: prompt.slice(0, length),
+    starts: starts.slice(0, count),
+    filePlaces: filePlaces.filter((place) => place < length),
+    markPlaces: markPlaces.filter((place) => place < length),
+  };
 }
 
 /** Appends a message. Adjacent messages with tool results become one message, as providers expect. */

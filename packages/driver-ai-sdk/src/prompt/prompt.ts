@@ -1,4 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { CacheTtl } from '../cache/cache-rules.ts';
 import { copyOf } from '../values/copy.ts';
 
 /** A conversation in the form for one model. Its messages are copies, shared between the prompts of the model. */
@@ -6,6 +7,8 @@ export interface Prompt {
   readonly messages: readonly LanguageModelV4Message[];
   /** The indexes in `messages` of the messages with files. */
   readonly filePlaces: readonly number[];
+  /** The lifetimes of the marks for a cache that the application set in the messages. */
+  readonly marks: readonly CacheTtl[];
 }
 
 /**

@@ -19,16 +19,21 @@ type ResultFile = Extract<ResultContent, { type: 'file' }>;
 
 /**
  * Returns a prompt whose results have no files, for a provider that would send them as text. A note stands in the place of
- * each file. Pictures follow in a message of the user, where the model can read them.
+ * each file. Pictures follow in a message of the user, where the model can read them. `filePlaces`: see `Prompt`.
  */
-export function withoutResultFiles(prompt: LanguageModelV4Prompt, model: CalledModel): LanguageModelV4Prompt {
-  if (!WRITES_JSON.test(model.provider) || !prompt.some(hasFiles)) return prompt;
+export function withoutResultFiles(
+  prompt: LanguageModelV4Prompt,
+  filePlaces: readonly number[],
+  model: CalledModel,
+): LanguageModelV4Prompt {
+  if (!WRITES_JSON.test(model.provider)) return prompt;
+  if (!filePlaces.some((place) => hasFiles(prompt[place]))) return prompt;
   const shows = READS_PICTURES.test(model.provider);
   return prompt.flatMap((message) => (hasFiles(message) ? withNotes(message, shows) : [message]));
 }
 
-function hasFiles(message: LanguageModelV4Message): message is ToolMessage {
-  return message.role === 'tool' && message.content.some((part) => filesOf(part).length > 0);
+function hasFiles(message: LanguageModelV4Message | undefined): message is ToolMessage {
+  return message?.role === 'tool' && message.content.some((part) => filesOf(part).length > 0);
 }
 
 function filesOf(part: ToolMessage['content'][number]): readonly ResultFile[] {

@@ -5,8 +5,8 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { withMarks } from '../../src/cache/cache-marks.ts';
-import { ownTtl } from '../../src/cache/own-marks.ts';
+import * as cacheMarks from '../../src/cache/cache-marks.ts';
+import { marksIn, ownTtl } from '../../src/cache/own-marks.ts';
 
 const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 const longMark = { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } };
@@ -32,6 +32,14 @@ function callWith(
     tools: ['find', 'read'].map((name) => ({ type: 'function', name, inputSchema: {} })),
     ...rest,
   };
+}
+
+function withMarks(
+  options: LanguageModelV4CallOptions,
+  given: SharedV4ProviderOptions,
+  ttl: '5m' | '1h',
+): LanguageModelV4CallOptions {
+  return cacheMarks.withMarks(options, given, ttl, options.prompt.flatMap(marksIn));
 }
 
 /** The places with marks: names of tools, and indexes of messages. */

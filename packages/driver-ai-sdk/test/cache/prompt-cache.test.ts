@@ -15,7 +15,11 @@ function sent(
   given: LanguageModelV4CallOptions = options,
 ): Pick<LanguageModelV4CallOptions, 'providerOptions'> & { readonly mark: unknown } {
   const [provider = '', modelId = ''] = model.split(' ');
-  const { prompt, providerOptions } = promptCacheOf(cache)(given, { provider, modelId }, run);
+  const { prompt, providerOptions } = promptCacheOf(cache)(given, {
+    model: { provider, modelId },
+    run,
+    marks: [],
+  });
   return { mark: prompt[0]?.providerOptions, ...(providerOptions && { providerOptions }) };
 }
 
@@ -90,14 +94,14 @@ describe('the key', () => {
 
   test('is absent outside a run', () => {
     const model = { provider: 'openai.chat', modelId: 'gpt-5' };
-    expect(promptCacheOf('auto')(options, model, undefined)).toBe(options);
+    expect(promptCacheOf('auto')(options, { model, run: undefined, marks: [] })).toBe(options);
   });
 });
 
 test('off changes nothing', () => {
   const model = { provider: 'anthropic.messages', modelId: 'claude' };
-  expect(promptCacheOf('off')(options, model, run)).toBe(options);
-  expect(promptCacheOf(undefined)(options, model, run)).toBe(options);
+  expect(promptCacheOf('off')(options, { model, run, marks: [] })).toBe(options);
+  expect(promptCacheOf(undefined)(options, { model, run, marks: [] })).toBe(options);
 });
 
 test.each([

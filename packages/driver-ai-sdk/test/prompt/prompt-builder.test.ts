@@ -73,6 +73,30 @@ describe('a growing conversation', () => {
     expect(reads).toBe(readsOfAll);
   });
 
+  test('has each message converted once when the next execution hides the calls of the one before', async () => {
+    const { build } = builder();
+    const shown = List.from<Message>(turns(21));
+    const first = await build(shown.append(assistantMessage('I call.'), toolMessage([result('1')])));
+    const next = await build(shown.append(assistantMessage('done'), userMessage('more')));
+    expect(next).toHaveLength(23);
+    next.slice(0, 21).forEach((message, index) => expect(message).toBe(first[index]));
+  });
+
+  test('may be cut anywhere, also between results that were joined', async () => {
+    const { build } = builder();
+    const results = [toolMessage([result('1')]), toolMessage([result('2')])];
+    const silent = assistantMessage([{ type: 'source', source: {} }]);
+    const start = List.from<Message>(turns(2));
+    const others = [...results, silent, toolMessage([result('3')]), ...turns(2)];
+    const whole = start.append(...others);
+    for (let length = 0; length <= others.length; length++) {
+      const cut = start.append(...others.slice(0, length), userMessage('other'));
+      for (const messages of [whole, cut]) {
+        expect(await build(messages)).toEqual(await builder().build(messages));
+      }
+    }
+  });
+
   test('has each message converted once for each of several alternating models', async () => {
     const builders = Array.from({ length: 4 }, () => builder());
     let messages = List.from<Message>(turns(10));

@@ -20,13 +20,15 @@ const prompt: LanguageModelV4Prompt = [
   },
 ];
 
+const filePlaces = [0, 1];
+
 const textsFor = (provider: string): unknown[] =>
-  withoutResultFiles(prompt, { provider, modelId: 'm' })
+  withoutResultFiles(prompt, filePlaces, { provider, modelId: 'm' })
     .slice(1)
     .map(({ role, content }) => [role, JSON.stringify(content).includes('QUJD')]);
 
 test.each(['openai.chat', 'azure.chat'])('%s receives a picture of a result after it', (provider) => {
-  const [, results, shown] = withoutResultFiles(prompt, { provider, modelId: 'm' });
+  const [, results, shown] = withoutResultFiles(prompt, filePlaces, { provider, modelId: 'm' });
   expect(JSON.stringify(results)).not.toContain('QUJD');
   expect(JSON.stringify(results)).toContain('[A file: image/png; it follows in the next message.]');
   expect(JSON.stringify(results)).toContain(
@@ -49,11 +51,11 @@ test.each([
   'google.vertex.chat',
   'gateway',
 ])('%s receives the files as they are', (provider) => {
-  expect(withoutResultFiles(prompt, { provider, modelId: 'm' })).toBe(prompt);
+  expect(withoutResultFiles(prompt, filePlaces, { provider, modelId: 'm' })).toBe(prompt);
 });
 
 test('a message of the user keeps its files, and a prompt without files in results stays as it is', () => {
   const start = prompt.slice(0, 1);
-  expect(withoutResultFiles(start, { provider: 'openai.chat', modelId: 'm' })).toBe(start);
+  expect(withoutResultFiles(start, [0], { provider: 'openai.chat', modelId: 'm' })).toBe(start);
   expect(createOpenAI({ apiKey: 'key' }).chat('gpt-5').provider).toBe('openai.chat');
 });
