@@ -1,6 +1,7 @@
 import { isReasoning } from '../../state/messages/message-parts.ts';
 import { compact } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
 import { executionIdOf } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { draft } from '../../state/values/copy.ts';
@@ -29,13 +30,22 @@ export interface SendableRequest {
   /** The names of tools that were changed: the agent's name by the provider's. */
   readonly toolNames: ReadonlyMap<string, string>;
   readonly start: RequestStart;
+  /** The part before the current execution. */
+  readonly closed: Progress;
   /** The fingerprint of some of the messages. */
   readonly known: Fingerprint;
 }
 
-/** Returns the fingerprint of a request: of its model, its system prompt, its tools and its messages. */
-export function fingerprintOf({ request, start, known }: SendableRequest): string {
-  return grownFingerprint(known, start, request.messages).value;
+/**
+ * Returns the fingerprint of a request: of its model, its system prompt, its tools and its messages. That of the part before
+ * the execution is kept, because the requests of the next execution begin with it.
+ */
+export function fingerprintOf({ request: { messages }, start, closed, known }: SendableRequest): string {
+  const { fingerprint, sent, isSame } = closed;
+  const before = grownFingerprint(fingerprint, start, sent, isSame ? closed.count : sent.length);
+  draft(closed).fingerprint = before;
+  const isLonger = before.count > known.count && messages.commonLength(sent) >= before.count;
+  return grownFingerprint(isLonger ? before : known, start, messages).value;
 }
 
 /** The values that the repair of a request depends on, besides the request. */
@@ -58,13 +68,15 @@ export function sendableRequest(given: InferenceRequest, sending: Sending): Send
   const { form } = sending;
   const { tools, toolNames } = sentTools(given, form);
   const start = sentStart(given, tools, sending);
-  const { fingerprint: known, sent } = sentProgress(given.messages, sending, start);
+  const { closed, whole } = conversationFor(given.messages, sending, start);
+  const { fingerprint: known, sent } = whole;
   const messages = withSentEnd(sent, form);
   const { systemPrompt } = start;
   const isSame = messages === given.messages && tools === given.tools && systemPrompt === given.systemPrompt;
-  if (isSame) return { request: given, toolNames, start, known };
+  if (isSame) return { request: given, toolNames, start, closed, known };
   const toolChoice = toolNames.size === 0 ? given.toolChoice : renamedChoice(given.toolChoice, form);
-  return { request: { ...given, systemPrompt, tools, messages, toolChoice }, toolNames, start, known };
+  const request = { ...given, systemPrompt, tools, messages, toolChoice };
+  return { request, toolNames, start, closed, known };
 }
 
 function renamedChoice(choice: ToolChoice, form: RequestForm): ToolChoice {
@@ -106,10 +118,11 @@ function sentTools({ tools, messages }: InferenceRequest, form: RequestForm): Se
 }
 
 function ownTools(given: readonly ToolDescription[], form: RequestForm): SentTools {
-  const known = sentToolLists.get(given) ?? new Map<string, SentTools>();
-  sentToolLists.set(given, known);
-  const result = known.get(form.name) ?? repairedTools(given, LegalNames.for(form.toolName));
-  known.set(form.name, result);
+  let known = sentToolLists.get(given);
+  if (known === undefined) sentToolLists.set(given, (known = new Map()));
+  let result = known.get(form.name);
+  if (result === undefined)
+    known.set(form.name, (result = repairedTools(given, LegalNames.for(form.toolName))));
   return result;
 }
 
@@ -153,11 +166,11 @@ const MAX_FORMS = 4;
 const RECENT = 4;
 
 /** Returns the repaired messages, from what is known of the conversation. */
-function sentProgress(source: Messages, { form, state }: Sending, start: RequestStart): Progress {
+function conversationFor(source: Messages, { form, state }: Sending, start: RequestStart): Conversation {
   const all = conversations.get(source) ?? NOTHING;
   const known = conversationOf(all, form.name);
   const isSameRun = known !== undefined && known.executionId === state.executionId;
-  if (isSameRun && !form.takesSingleCalls && growsPlainly(known, source, start)) return known.whole;
+  if (isSameRun && !form.takesSingleCalls && growsPlainly(known, source, start)) return known;
   const repair = known?.repair ?? new MessageRepair(form);
   const isStart = known !== undefined && isSameStart(known.start, start);
   const isContinued = isSameRun && (isStart || !known.dependsOnStart);
@@ -167,13 +180,13 @@ function sentProgress(source: Messages, { form, state }: Sending, start: Request
   const grown = grow(
     { form, state, start, repair, pairs: undefined },
     progress,
-    isWithin ? known : undefined,
+    isWithin ? withStart(known, isStart) : undefined,
   );
   const conversation = { form: form.name, repair, executionId: state.executionId, start, ...grown };
   const others =
     all.length > (known ? 1 : 0) ? all.filter((one) => one !== known).slice(0, MAX_FORMS - 1) : NOTHING;
   conversations.set(source, [conversation, ...others]);
-  return grown.whole;
+  return conversation;
 }
 
 function conversationOf(all: readonly Conversation[], form: string): Conversation | undefined {
@@ -227,6 +240,12 @@ function renewed(
   return { source, count, sent, isSame, fingerprint: isStart ? fingerprint : NO_FINGERPRINT };
 }
 
+/** The known conversation, for the same or for another start. */
+function withStart(known: Conversation, isStart: boolean): Conversation {
+  const { closed } = known;
+  return isStart ? known : { ...known, closed: renewed(closed, closed.source, false) };
+}
+
 function nothing(source: Messages): Progress {
   return { source, count: 0, sent: source, isSame: true, fingerprint: NO_FINGERPRINT };
 }
@@ -278,17 +297,25 @@ function isBound({ role, content }: Message, { boundOptions = NOTHING }: Request
 }
 
 /** True for a message of the model that is called, and for one whose model is not known. */
-function isOfModel({ metadata }: Message, state: AgentState, model: string | undefined): boolean {
-  const id = metadata?.['step_id'];
-  const step = id === undefined ? undefined : state.steps.findLast((one) => one.id === id);
+function isOfModel(message: Message, state: AgentState, model: string | undefined): boolean {
+  const step = stepOf(message, state);
   const made = step && state.requestOf(step).model;
   return made === undefined || made === model;
 }
 
 /** True for reasoning that was given after the same request, and for that of an earlier release, which kept no fingerprint. */
-function isOwnReasoning({ metadata }: Message, state: AgentState, list: SentList): boolean {
-  const id = metadata?.['step_id'];
-  const step = state.steps.findLast((one) => one.id === id);
+function isOwnReasoning(message: Message, state: AgentState, list: SentList): boolean {
+  const step = stepOf(message, state);
   if (step === undefined) return false;
   return step.fingerprint === undefined || step.fingerprint === list.fingerprint();
+}
+
+/** Returns the closed step that added a message. The search begins at the last step, which nearly always added it. */
+function stepOf({ metadata }: Message, { stepExecutions }: AgentState): AgentStep | undefined {
+  const id = metadata?.['step_id'];
+  for (let at = stepExecutions.length - 1; at >= 0; at--) {
+    const step = stepExecutions.at(at)?.step;
+    if (step?.id === id) return step;
+  }
+  return undefined;
 }

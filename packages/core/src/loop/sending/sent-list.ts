@@ -103,11 +103,13 @@ export class SentList {
     return { source, count, sent, isSame: base === undefined, fingerprint: known };
   }
 
+  /** All messages to send. The last one stays in `added`, because the next one may replace it. */
   private get sent(): Messages {
-    if (this.base === undefined) return this.source;
-    this.base = this.base.concat(this.added);
-    this.added = [];
-    return this.base;
+    const { base, added } = this;
+    if (base === undefined) return this.source;
+    this.base = base.concat(added.slice(0, -1));
+    this.added = added.slice(-1);
+    return this.base.concat(this.added);
   }
 
   private get last(): Message | undefined {
@@ -175,10 +177,11 @@ export class SentList {
 
   private replaceLast(messages: readonly Message[]): void {
     this.diverge();
-    const others = this.sent.slice(0, -1);
-    this.base = List.from(others);
+    if (this.added.length === 0) this.base = List.from(this.sent.slice(0, -1));
+    else this.added.pop();
+    const { length } = this.sent;
     this.added.push(...messages);
-    if (this.known.count > others.length) this.known = NO_FINGERPRINT;
+    if (this.known.count > length) this.known = NO_FINGERPRINT;
   }
 }
 

@@ -22,7 +22,7 @@ import {
 import { scriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sendableRequest, sentMessages } from '../../../src/loop/sending/sendable.ts';
+import { fingerprintOf, sendableRequest, sentMessages } from '../../../src/loop/sending/sendable.ts';
 import { assistantContents } from '../../support/arbitraries.ts';
 import { line, written } from '../../support/written.ts';
 
@@ -413,23 +413,26 @@ test('a repair that continues gives what a repair from the start gives', () => {
     takesUserMessageAfterResults: fc.boolean(),
     takesLaterSystemMessages: fc.boolean(),
     takesBlankTexts: fc.boolean(),
+    takesSingleCalls: fc.boolean(),
   });
-  const growth = fc.array(fc.tuple(fc.nat(6), fc.array(anyMessage, { maxLength: 4 })), { maxLength: 6 });
+  const growth = fc.array(fc.tuple(fc.nat(6), fc.array(anyMessage, { maxLength: 4 }), fc.boolean()), {
+    maxLength: 6,
+  });
   fc.assert(
     fc.property(anyForm, growth, (demands, turns) => {
-      const sending = { form: formWith(demands), state: anyState, model: undefined };
       let messages: Messages = List.empty();
-      for (const [cut, added] of turns) {
+      for (const [cut, added, isNext] of turns) {
+        const state = isNext ? AgentState.empty().withExecutionStarted(0) : anyState;
+        const sending = { form: formWith(demands), state, model: undefined };
         // A compiler may replace the last messages.
         const kept = cut === 0 ? messages.slice(0, -1) : undefined;
         messages = (kept ? List.from(kept) : messages).concat(added);
         const fresh = sentMessages(requestOf(messages), sending).flatMap(({ sent: one }) => one ?? []);
-        const continued = sendableRequest(requestOf(messages), sending).request.messages.toArray();
-        const again = sendableRequest(
-          requestOf(List.from(messages.slice())),
-          sending,
-        ).request.messages.toArray();
-        expect(continued).toEqual(again);
+        const request = sendableRequest(requestOf(messages), sending);
+        const again = sendableRequest(requestOf(List.from(messages.slice())), sending);
+        const continued = request.request.messages.toArray();
+        expect(continued).toEqual(again.request.messages.toArray());
+        expect(fingerprintOf(request)).toBe(fingerprintOf(again));
         expect(demands.takesUserMessagesInARow ? continued : []).toEqual(
           demands.takesUserMessagesInARow ? fresh : [],
         );
