@@ -20,7 +20,7 @@ type Metric = `${'best' | 'median'} ${number}`;
 type TurnResults = Results<TurnName, Metric>;
 
 const WORKER = new URL('./turn-worker.ts', import.meta.url);
-const [SHORT, LONG] = SIZES;
+const [SHORT, , LONG] = SIZES;
 
 /** Takes turns in short and in long conversations, and prints what they cost. Returns the targets. */
 export async function benchTurns(options: TurnBenchOptions): Promise<readonly Row[]> {
@@ -53,6 +53,8 @@ function addTurns(results: TurnResults, round: number, name: TurnName, { times }
 
 function turnTargets(results: TurnResults): readonly Row[] {
   return [
+    targetRow('step core', growths(results, 'core steps', 'best')),
+    targetRow('step driver', growths(results, 'driver-ai-sdk steps', 'best')),
     targetRow('turn memory', growths(results, 'memory', 'best')),
     targetRow('turn redis', growths(results, 'redis', 'best')),
     targetRow('turn sqlite', growths(results, 'sqlite', 'best')),

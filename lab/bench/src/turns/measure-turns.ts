@@ -7,7 +7,7 @@ import { describeServer, withRedis } from '../stores/redis-server.ts';
 import { TURNS, type Conversation, type TurnName, type TurnPeer } from './turn-peers.ts';
 
 /** The messages of a conversation before its first timed turn. */
-export const SIZES = [20, 1_000] as const;
+export const SIZES = [10, 1_000, 5_000] as const;
 type Size = (typeof SIZES)[number];
 
 /** A conversation grows with each turn. After so many turns, a new one replaces it. */

@@ -13,7 +13,7 @@ import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { generateText } from 'ai';
 import { instantModel } from '../peers/instant-model.ts';
 import { Job } from '../peers/job.ts';
-import { coreLoop } from '../peers/core.ts';
+import { coreLoop, echoTool } from '../peers/core.ts';
 import { openSessionStore, type OpenStore, type SessionStoreName } from '../stores/session-stores.ts';
 import type { StorePlace } from '../stores/store-peer.ts';
 
@@ -36,15 +36,21 @@ const TEXT = 't'.repeat(200);
 const QUESTION = 'Continue.';
 const AGENT = 'bench';
 
+/** The steps with a tool call before the answer, in a turn of several steps. */
+const STEPS = 10;
+
 /**
  * Opens what takes turns; in a store, at a place of its own. `core` is the loop with a driver that answers at once,
- * `driver-ai-sdk` the loop with that driver and an AI SDK model that does; both store nothing. `core memory` stores the
- * sessions of `core` in memory. The stores have sessions of `driver-ai-sdk`.
+ * `driver-ai-sdk` the loop with that driver and an AI SDK model that does; both store nothing, and their turns with `steps`
+ * call a tool in each step. `core memory` stores the sessions of `core` in memory. The stores have sessions of
+ * `driver-ai-sdk`.
  */
 export const TURNS = {
   generateText: async () => aiTurns(),
   core: async () => loopTurns(plainLoop()),
   'driver-ai-sdk': async () => loopTurns(aiSdkLoop()),
+  'core steps': async () => loopTurns(plainLoop(STEPS)),
+  'driver-ai-sdk steps': async () => loopTurns(aiSdkLoop(STEPS)),
   'core memory': async (place) => sessionTurns(await openSessionStore('memory', place), plainLoop()),
   memory: stored('memory'),
   redis: stored('redis'),
@@ -61,8 +67,8 @@ function stored(name: SessionStoreName) {
   return async (place: StorePlace) => sessionTurns(await openSessionStore(name, place), aiSdkLoop());
 }
 
-function plainLoop(): AgentLoop {
-  return coreLoop(new Job({ steps: 0 }));
+function plainLoop(steps = 0): AgentLoop {
+  return coreLoop(new Job({ steps }));
 }
 
 function aiTurns(): TurnPeer {
@@ -108,8 +114,9 @@ function sessionTurns({ store, close }: OpenStore, loop: AgentLoop): TurnPeer {
   };
 }
 
-function aiSdkLoop(): AgentLoop {
-  return createAgentLoop({ driver: aiSdkDriver({ model: instantModel(new Job({ steps: 0 })) }) });
+function aiSdkLoop(steps = 0): AgentLoop {
+  const job = new Job({ steps });
+  return createAgentLoop({ driver: aiSdkDriver({ model: instantModel(job) }), tools: [echoTool(job)] });
 }
 
 function stateOf(count: number): AgentState {
