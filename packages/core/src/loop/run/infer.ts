@@ -171,15 +171,17 @@ function finalRequest(run: InferenceRun, request: InferenceRequest): InferenceRe
 
 /** Records the effective request in the step, unless it equals the settings of the state, which is the usual case. */
 function keepRequest(run: InferenceRun, given: InferenceRequest): void {
-  const { state } = run;
-  const { execution, currentStep } = state;
-  const request = effectiveRequest(run, given);
-  const { model, llmConfig, toolChoice, form, shortenedTo } = request;
-  const isSaid = model === llmConfig?.model && toolChoice === 'auto' && llmConfig === state.llmConfig;
-  const isSent = form === undefined && shortenedTo === undefined;
-  const isKnown = isSaid && isSent && currentStep?.request === undefined;
-  if (isKnown && execution?.llmConfig === undefined) return;
-  run.advance({ type: 'requestChanged', request, at: run.now() });
+  if (isUsual(run, given)) return;
+  run.advance({ type: 'requestChanged', request: effectiveRequest(run, given), at: run.now() });
+}
+
+/** True for a request with the settings of the state, when no step before it had another one. */
+function isUsual({ state, loop }: InferenceRun, { llmConfig, toolChoice }: InferenceRequest): boolean {
+  const { execution, currentStep, lastStep } = state;
+  if (toolChoice !== 'auto' || llmConfig !== state.llmConfig || execution?.llmConfig !== undefined)
+    return false;
+  if (currentStep?.request !== undefined || lastStep?.request !== undefined) return false;
+  return llmConfig?.model === undefined || loop.modelIdOf(llmConfig) === llmConfig.model;
 }
 
 function announceStart(
