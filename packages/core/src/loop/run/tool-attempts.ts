@@ -61,7 +61,16 @@ export async function runAttempts(
     if (asksFirst && !(await run.checkpointer.mayAct())) return undefined;
     const given = argumentsOfAttempt(args);
     const context = new RunningTool(run, execution, signal);
-    const end = await runAttempt(run, { tool, execution, args: given, context, isExecuting: false });
+    const attempt: Attempt = { tool, execution, args: given, context, isExecuting: false };
+    let end: CallEnd | undefined;
+    try {
+      const outcome = outcomeOfAttempt(run, attempt, await executed(run, attempt));
+      end = { outcome: outcome instanceof Promise ? await outcome : outcome };
+    } catch (error) {
+      end = endOfThrown(error, run, attempt);
+    } finally {
+      context.end();
+    }
     const seconds = end?.retryAfterSeconds;
     if (end === undefined || tool === undefined || seconds === undefined) return end;
     const isDue = canRunTools(run.state) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
@@ -78,36 +87,28 @@ export function endOfFailure(error: unknown): CallEnd {
   return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
 }
 
-/**
- * Runs one attempt. An unknown tool, an error and a timeout become outcomes that the model can read. An abort makes the
- * call `interrupted`, because it may have had its effect. Returns `undefined` when a resumable tool leaves its call open
- * for another process.
- */
-async function runAttempt(run: ToolRun, attempt: Attempt): Promise<CallEnd | undefined> {
-  const { loop } = run;
+/** Executes the tool of an attempt, with its limits. @throws HoldfastError for an unknown tool. */
+function executed(run: ToolRun, attempt: Attempt): unknown {
   const { tool, execution, context } = attempt;
+  if (tool === undefined) throw toolNotFound(execution.name, run.loop.tools.keys());
+  const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(context.signal);
+  return isUnbounded ? execute(attempt, tool, context) : executeInTime(run, attempt, tool);
+}
+
+/** The outcome of what the tool returned. A model output that takes time has a grace after an abort of the run. */
+function outcomeOfAttempt(
+  run: ToolRun,
+  attempt: Attempt,
+  returned: unknown,
+): ToolOutcome | Promise<ToolOutcome> {
+  const { execution, context } = attempt;
+  const tool = attempt.tool as Tool; // it was executed
+  attempt.isExecuting = false;
+  const outcome = outcomeOfReturned(tool, returned, execution.call, run.loop.maxResultLength);
+  if (!(outcome instanceof Promise)) return outcome;
   const { signal, clock } = context;
-  try {
-    if (tool === undefined) throw toolNotFound(execution.name, loop.tools.keys());
-    const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
-    const returned = await (isUnbounded
-      ? execute(attempt, tool, context)
-      : executeInTime(run, attempt, tool));
-    attempt.isExecuting = false;
-    const outcome = outcomeOfReturned(tool, returned, execution.call, loop.maxResultLength);
-    if (!(outcome instanceof Promise)) return { outcome };
-    // After an abort of the run, a model output that takes time has a grace.
-    const onTimeout = (): ToolOutcome => interruptedCall(tool, latestExecution(run.state, execution));
-    return { outcome: await withinGrace(outcome, { signal, clock, onTimeout }) };
-  } catch (error) {
-    return endOfThrown(
-      error,
-      { ...attempt, execution: latestExecution(run.state, execution) },
-      loop.maxResultLength,
-    );
-  } finally {
-    context.end();
-  }
+  const onTimeout = (): ToolOutcome => interruptedCall(tool, latestExecution(run.state, execution));
+  return withinGrace(outcome, { signal, clock, onTimeout });
 }
 
 function execute(attempt: Attempt, tool: Tool, within: ToolContext): unknown {
@@ -146,8 +147,14 @@ function executeUntilAborted(attempt: Attempt, tool: Tool, within: ToolContext):
   return withinGrace(returned, { signal, clock, graceSeconds: RESUMABLE_GRACE_SECONDS });
 }
 
-function endOfThrown(thrown: unknown, attempt: Attempt, maxLength: number): CallEnd | undefined {
-  const { tool, execution, context, isExecuting } = attempt;
+/**
+ * The end of an attempt that threw. An unknown tool, an error and a timeout become outcomes that the model can read. An
+ * abort makes the call `interrupted`, because it may have had its effect. Returns `undefined` when a resumable tool leaves
+ * its call open for another process.
+ */
+function endOfThrown(thrown: unknown, run: ToolRun, attempt: Attempt): CallEnd | undefined {
+  const { tool, context, isExecuting } = attempt;
+  const execution = latestExecution(run.state, attempt.execution);
   const { signal, runSignal } = context;
   const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && thrown === reason);
   if (isAgentStop(thrown) && !isAbort) return { outcome: stoppedOutcome(thrown.signal), stop: thrown.signal };
@@ -155,7 +162,7 @@ function endOfThrown(thrown: unknown, attempt: Attempt, maxLength: number): Call
   if (thrown instanceof CallSuspended) return undefined;
   const kind = abortKind(runSignal);
   if ((kind === 'yield' || kind === 'lost') && (tool?.isResumable || !hasBegun)) return undefined;
-  if (!signal.aborted) return failedEnd(thrown, attempt, maxLength);
+  if (!signal.aborted) return failedEnd(thrown, { ...attempt, execution }, run.loop.maxResultLength);
   const mayHaveEffect = hasBegun || execution.attempt > 1;
   return { outcome: mayHaveEffect ? interruptedCall(tool, execution) : notCalledOutcome(execution.name) };
 }
