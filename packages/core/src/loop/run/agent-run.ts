@@ -11,6 +11,7 @@ import { infer, waitForRetry } from './infer.ts';
 import { RunState } from './run-state.ts';
 import { nextAction, type NextAction } from '../steps/stepper.ts';
 import { ToolRound } from './tool-round.ts';
+import { after } from '../tools/tool-arguments.ts';
 import { waitingOfStep, withTimeoutsApplied } from '../tools/waiting.ts';
 
 /** The actions that do the work of a step; the others begin, suspend or end the execution. */
@@ -240,19 +241,32 @@ export class AgentRun {
     return hooks.has('checkLimit') || hooks.has('beforeStep') || run.checkpointer.hasUnsavedStep;
   }
 
-  /** Checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped. */
-  private async prepareStep(): Promise<void> {
+  /**
+   * Saves the step before, checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped.
+   * Returns a promise only when one of these takes time.
+   */
+  private prepareStep(): Promise<unknown> | boolean {
+    const { checkpointer } = this.run;
+    const pendingSave = checkpointer.hasUnsavedStep ? checkpointer.save('step') : undefined;
+    return pendingSave ? pendingSave.then(() => this.checkLimits()) : this.checkLimits();
+  }
+
+  private checkLimits(): Promise<unknown> | boolean {
+    const { run, signalCount } = this;
+    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return true;
+    return after(run.hooks.enforceLimits(), (isStopped) => {
+      const pendingHooks = run.signals.isAbandoned() ? undefined : run.hooks.callAll('beforeStep');
+      return after(pendingHooks, () => this.beginUnlessStopped(isStopped, signalCount));
+    });
+  }
+
+  /** A limit may have raised its signal in the step before; that signal counts as well, from `signalCount` on. */
+  private beginUnlessStopped(isStopped: boolean, signalCount: number): true {
     const { run } = this;
-    if (run.checkpointer.hasUnsavedStep) await run.checkpointer.save('step');
-    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return;
-    const { signalCount } = this;
-    const limitsChecked = run.hooks.enforceLimits();
-    const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
-    if (!run.signals.isAbandoned()) await run.hooks.callAll('beforeStep');
-    // A limit may have raised its signal in the step before; that signal counts as well.
     if (isStopped || this.signalCount > signalCount)
       run.change(run.state.withoutContinuationRequested(run.now()));
     if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
+    return true;
   }
 
   private beginStep(at: Instant): void {
