@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { systemClock, type Instant } from '@holdfast/core';
 import type { LaneBacklog, WakeUp } from '@holdfast/core/engine';
 import { ErrorCode, Queue, SpanKind, type Job, type Telemetry } from 'bullmq';
@@ -47,6 +48,8 @@ const QUIET_MS = 60_000;
  */
 const SOON_MS = 50;
 const QUICK_REPLIES = 5;
+/** The time that a worker rests after its last job, so that the jobs of a busy lane come in groups. */
+const REST_MS = 10;
 
 /** The wake-ups of one lane, as jobs of one BullMQ queue. */
 export class LaneQueue {
@@ -62,6 +65,8 @@ export class LaneQueue {
   /** True when a job may be there although a worker waits for one: the lane was at its limit. */
   private mustLook = true;
   private limitedUntil = 0;
+  /** True when the worker has taken a job since it last waited for one. */
+  private hasTaken = false;
   private isClosed = false;
   /** The jobs that this process has taken and not ended. */
   private inWork = 0;
@@ -159,8 +164,13 @@ export class LaneQueue {
     const job = this.wait?.job;
     if (job === undefined) return undefined;
     this.wait = undefined;
-    this.inWork++;
+    this.noteTaken();
     return job;
+  }
+
+  private noteTaken(): void {
+    this.inWork++;
+    this.hasTaken = true;
   }
 
   /** Takes the next job, without waiting for one. */
@@ -173,7 +183,7 @@ export class LaneQueue {
     const job = await this.worker.getNextJob(token, { block: false });
     if (job) {
       this.emptyUntil = 0;
-      this.inWork++;
+      this.noteTaken();
     } else if (this.limits?.rate) await this.noteRate(0);
     return job;
   }
@@ -201,7 +211,9 @@ export class LaneQueue {
 
   private async nextJob(token: string, worker: WakeUpWorker<JobData>): Promise<SessionJob | undefined> {
     try {
-      for (let replies = 1; ; replies++) {
+      if (this.hasTaken) await setTimeout(REST_MS);
+      this.hasTaken = false;
+      for (let replies = 1; !this.isClosed; replies++) {
         const start = performance.now();
         const job = await worker.getNextJob(token, { block: true });
         if (job || this.isClosed) return job;
@@ -213,8 +225,8 @@ export class LaneQueue {
       }
     } catch (error) {
       if (!this.isClosed) this.options.onError(error as Error);
-      return undefined;
     }
+    return undefined;
   }
 
   /** The instant at which a pause or the rate limit of the lane ends. */
