@@ -9,11 +9,11 @@ export const notificationCases: readonly UngroupedChannelCase[] = [
     const received = await notified(channel, 'a');
     await channel.notify('a', { type: 'look' });
     await until('the first notification arrives', () => received.length === 1);
-    await channel.notify('a', { type: 'stop', executionId: 'e\0"1' });
+    await channel.notify('a', { type: 'stop', executionId: 'e\0"1', itemId: 'i\0"1' });
     await until('the second notification arrives', () => received.length === 2);
     const [look, stop] = received as [ChannelNotification, ChannelNotification];
     assert.deepEqual({ ...look, executionId: look.executionId }, { type: 'look', executionId: undefined });
-    assert.deepEqual({ ...stop }, { type: 'stop', executionId: 'e\0"1' });
+    assert.deepEqual({ ...stop }, { type: 'stop', executionId: 'e\0"1', itemId: 'i\0"1' });
   }),
   channelCase('a notification of a session that no listener has resolves', async ({ channel }) => {
     await channel.notify('nobody', { type: 'look' });

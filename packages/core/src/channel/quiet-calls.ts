@@ -8,7 +8,7 @@ import type { ChannelNotification, SessionChannel } from './session-channel.ts';
 export function onLook(
   channel: Pick<SessionChannel, 'onNotification'> | undefined,
   sessionId: string,
-  look: () => void,
+  look: (notification: ChannelNotification) => void,
 ): (() => void) | undefined {
   try {
     const remove = channel?.onNotification(sessionId, look);

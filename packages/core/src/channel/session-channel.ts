@@ -43,6 +43,8 @@ export interface SubscribeOptions {
 export interface ChannelNotification {
   readonly type: 'look' | 'stop';
   readonly executionId?: string | undefined;
+  /** The id of the inbox item, which a worker that has just claimed the session may have read with the claim. */
+  readonly itemId?: string | undefined;
 }
 
 /**

@@ -130,7 +130,9 @@ export class HeldSession {
     });
     this.publisher =
       channel && new SessionPublisher({ channel, clock, sessionId, incarnation, epoch }, session);
-    this.removeListener = onLook(channel, sessionId, () => this.claim.look());
+    this.removeListener = onLook(channel, sessionId, ({ itemId }) => {
+      if (itemId === undefined || !this.inbox.hasReceived(itemId)) this.claim.look();
+    });
   }
 
   /**

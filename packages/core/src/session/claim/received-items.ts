@@ -29,6 +29,11 @@ export class ReceivedItems {
     return this.usedItems.length > 0;
   }
 
+  /** True for the id of an item that was read, used or not. */
+  hasReceived(itemId: string): boolean {
+    return [...this.known.values()].some(({ id }) => id === itemId);
+  }
+
   /**
    * Adds items that were read. Returns the reason to stop the run in progress, when an item requests to stop its
    * execution.

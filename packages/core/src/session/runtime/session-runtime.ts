@@ -272,7 +272,7 @@ export class SessionRuntime<Context = unknown> {
     const item = { id, content: toJsonValue(checkedContent(content)) };
     requireRoomFor(sessionId, content, this.store.capabilities.maxValueBytes);
     const isNew = await this.store.enqueue(sessionId, item, { reserve: reserveOf(content) });
-    if (channel) await notifyWorker(channel, sessionId, content);
+    if (channel) await notifyWorker(channel, sessionId, { id, content });
     return isNew;
   }
 

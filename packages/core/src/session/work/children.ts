@@ -57,7 +57,7 @@ export async function notifyParent(
   const content: InboxContent = { type: 'child-ended', sessionId };
   const id = state.execution.executionId;
   if (!(await enqueueNotice(child, parentId, { id, content }, relatives))) return undefined;
-  if (channel) void notifyWorker(channel, parentId, content); // a channel that hangs must not keep the claim
+  if (channel) void notifyWorker(channel, parentId, { id, content }); // a channel that hangs must not keep the claim
   return parentId;
 }
 

@@ -9,9 +9,13 @@ import type { InboxContent } from '../actions/inbox-content.ts';
 export async function notifyWorker(
   channel: SessionChannel,
   sessionId: string,
-  content: InboxContent,
+  { id: itemId, content }: { readonly id: string; readonly content: InboxContent },
 ): Promise<void> {
   const { executionId } = content.type === 'stop' ? content : {};
   const type = content.type === 'stop' ? 'stop' : 'look';
-  await notifyQuietly(channel, sessionId, { type, ...(executionId !== undefined && { executionId }) });
+  await notifyQuietly(channel, sessionId, {
+    type,
+    ...(executionId !== undefined && { executionId }),
+    itemId,
+  });
 }

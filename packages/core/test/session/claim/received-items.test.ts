@@ -1,14 +1,18 @@
 import {
   changeStatus,
+  createAgentLoop,
   MemorySessionStore,
   RunAbort,
   sendMessage,
   SessionBusyError,
+  SessionRuntime,
   type AgentSession,
+  type SessionStore,
 } from '@holdfast/core';
+import { MemorySessionChannel, type ChannelNotification } from '@holdfast/core/channel';
 import type { SaveOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
-import { deferred } from '../../support/builders.ts';
+import { deferred, driverOf } from '../../support/builders.ts';
 import {
   call,
   definition,
@@ -45,6 +49,38 @@ describe('the inbox', () => {
     await settled();
     gate.resolve();
     await running;
+    expect(userTexts(await runtime.get(sessionId))).toEqual(['Hello.']);
+  });
+
+  test.each([
+    [
+      'is read once by the worker whose claim has read it, although its notification comes after the claim',
+      true,
+      0,
+    ],
+    ['is read again for a notification without its id', false, 1],
+  ])('an item %s', async (_, hasId, renewals) => {
+    const made = world();
+    class LateChannel extends MemorySessionChannel {
+      override onNotification(id: string, listener: (notification: ChannelNotification) => void): () => void {
+        setImmediate(() => listener({ type: 'look', ...(hasId && { itemId: 'i1' }) }));
+        return super.onNotification(id, listener);
+      }
+    }
+    let renewed = 0;
+    const renew: SessionStore['renew'] = (...args) => (renewed++, made.store.renew(...args));
+    const store: SessionStore = Object.assign(Object.create(made.store) as SessionStore, { renew });
+    const driver = driverOf(async () => {
+      await settled();
+      await settled();
+      return { content: [{ type: 'text', text: 'One.' }] };
+    });
+    const agents = { payer: createAgentLoop({ driver, clock: made.clock }) };
+    const runtime = new SessionRuntime({ store, agents, clock: made.clock, channel: new LateChannel() });
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Hello.' }, { id: 'i1' });
+    await runtime.advance(sessionId);
+    expect(renewed).toBe(renewals);
     expect(userTexts(await runtime.get(sessionId))).toEqual(['Hello.']);
   });
 
