@@ -13,12 +13,17 @@ local tickets, served, jobs = KEYS[1], KEYS[2], KEYS[3]
 local turns, most = ARGV[1], tonumber(ARGV[2])
 local function take_ticket()
   local start = tonumber(redis.call('GET', served) or '0') or 0
-  redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
-  if redis.call('ZCARD', tickets) == 0 and redis.call('ZCARD', jobs) == 0 then
+  local highest = tonumber(redis.call('ZRANGE', tickets, -1, -1, 'WITHSCORES')[2] or '0')
+  local last = 0
+  if highest > start then
+    redis.call('ZREMRANGEBYSCORE', tickets, '-inf', start)
+    last = tonumber(redis.call('ZSCORE', tickets, turns) or '0')
+  elseif redis.call('ZCARD', jobs) > 0 then
+    redis.call('DEL', tickets)
+  else
+    redis.call('DEL', tickets, served)
     start = 0
-    redis.call('DEL', served)
   end
-  local last = tonumber(redis.call('ZSCORE', tickets, turns) or '0')
   local ticket = math.min(math.max(last, start) + 1, most)
   redis.call('ZADD', tickets, ticket, turns)
   redis.call('EXPIRE', tickets, 86400) -- a lane without this key was not used for a day
