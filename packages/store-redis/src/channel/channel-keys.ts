@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export interface ChannelKeys {
   /** The stream of the tail. */
   readonly tail: string;
-  /** The shard channel with the ids of new entries. */
+  /** The shard channel with the ids of new entries, and their texts if they are short. */
   readonly wake: string;
   /** The shard channel of notifications. */
   readonly notify: string;

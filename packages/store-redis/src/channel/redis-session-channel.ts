@@ -160,7 +160,7 @@ export class RedisSessionChannel implements SessionChannel {
     const { tail: key, wake } = this.keysOf(sessionId);
     const tail = new RedisTail((after) => this.server.read(key, after));
     const isOpen = this.subscriber.add(wake, {
-      receive: (id) => tail.announce(id),
+      receive: (message) => tail.announce(message),
       catchUp: async (isInDoubt) => tail.catchUp(isInDoubt),
     });
     const created = { tail, isOpen, subscriptions: new Set<ChannelSubscription>() };

@@ -22,8 +22,8 @@ const RETRY_PAUSE_MS = 500;
 const GAP: ChannelNews = Object.freeze({ type: 'gap' });
 
 /**
- * The tail of one session, as this process reads it. One read serves all its subscriptions. Messages of the server only
- * tell that there is more to read, so it does not matter when one is lost or late.
+ * The tail of one session, as this process reads it. One read serves all its subscriptions. A message of the server has the
+ * next entries, or only tells that there is more to read, so it does not matter when one is lost or late.
  */
 export class RedisTail {
   private readonly read: ReadTail;
@@ -57,10 +57,16 @@ export class RedisTail {
     if (this.members.size === 0) clearTimeout(this.retry);
   }
 
-  /** Reads on, because the server has announced an entry. */
-  announce(id: string): void {
-    this.announced = readEntryId(id);
-    this.readOn();
+  /** Delivers the entries of a message of `publish-entries.lua`. Reads on, unless they are the next ones. */
+  announce(message: string): void {
+    const [id = '', ...texts] = message.split('\n');
+    const announced = readEntryId(id);
+    this.announced = announced;
+    const first = { ...announced, number: announced.number - texts.length + 1 };
+    const mustRead = texts.length === 0 || this.isReading || this.isInDoubt || this.members.size === 0;
+    if (mustRead || !isNextEntry(this.cursor, first)) return this.readOn();
+    const entries = texts.map((text, index) => ({ id: { ...first, number: first.number + index }, text }));
+    this.deliver(entries, false, announced);
   }
 
   /**

@@ -1,4 +1,5 @@
--- Appends entries to the tail of a session, and wakes its subscribers. The ids of entries are `generation-number`: the
+-- Appends entries to the tail of a session, and wakes its subscribers with a message: the id of the last entry, and behind it
+-- a line for each entry, if all are short. The ids of entries are `generation-number`: the
 -- generation is the time in microseconds at which the tail began, and the number counts from 0 without a gap.
 --
 -- KEYS  1  tail_key     the stream of the session
@@ -17,6 +18,7 @@ local lifetime = ARGV[3]
 local is_trimmed = ARGV[4]
 
 local FIRST_TEXT = 5
+local LONGEST_MESSAGE = 16384 -- bytes; subscribers read longer batches from the stream
 
 local function last_id()
   local last = redis.call('XREVRANGE', tail_key, '+', '-', 'COUNT', 1)[1]
@@ -47,11 +49,14 @@ end
 local generation, number = generation_and_next()
 local first = generation .. '-' .. string.format('%.0f', number)
 local last = first
+local length = 0
 for index = FIRST_TEXT, #ARGV do
   last = generation .. '-' .. string.format('%.0f', number + index - FIRST_TEXT)
   redis.call('XADD', tail_key, 'MAXLEN', '~', longest, last, 'e', ARGV[index])
+  length = length + #ARGV[index]
 end
 if is_trimmed == '1' then redis.call('XTRIM', tail_key, 'MINID', first) end
 redis.call('PEXPIRE', tail_key, lifetime)
-redis.call('SPUBLISH', wake_channel, last)
+local lines = length <= LONGEST_MESSAGE and '\n' .. table.concat(ARGV, '\n', FIRST_TEXT) or ''
+redis.call('SPUBLISH', wake_channel, last .. lines)
 return last

@@ -9,6 +9,7 @@ import { entry, Recorder } from '../support/channel-harness.ts';
 class Stream {
   entries: TailEntry[] = [];
   error: Error | undefined;
+  reads = 0;
   readonly tail = new RedisTail(async (after) => this.read(after));
   readonly reader = new Recorder();
 
@@ -34,7 +35,13 @@ class Stream {
     return this.reader.received.splice(0);
   }
 
+  /** The message of a batch of entries. */
+  message(...numbers: readonly number[]): string {
+    return [`7-${numbers.at(-1)}`, ...numbers.map((n) => writeChannelEntry(entry(n)))].join('\n');
+  }
+
   private read(after: EntryId | undefined): readonly TailEntry[] {
+    this.reads++;
     if (this.error) throw this.error;
     const isLater = ({ generation, number }: EntryId): boolean =>
       after === undefined ||
@@ -58,6 +65,26 @@ test('entries that follow each other arrive once, with late announcements too', 
   stream.add(3);
   await expect(stream.announced('7-2')).resolves.toEqual([2, 3]);
   await expect(stream.announced('7-3')).resolves.toEqual([]);
+});
+
+test('a message with the next entries is delivered without a read', async () => {
+  const stream = await joined(0, 1);
+  await expect(stream.announced(stream.message(2, 3))).resolves.toEqual([2, 3]);
+  await expect(stream.announced(stream.message(4))).resolves.toEqual([4]);
+  expect(stream.reads).toBe(1);
+  const empty = await joined();
+  await expect(empty.announced(empty.message(0))).resolves.toEqual([0]);
+  expect(empty.reads).toBe(1);
+});
+
+test('a message with other entries than the next ones is a reason to read', async () => {
+  const stream = await joined(0, 1);
+  for (const number of [2, 3, 4]) stream.add(number);
+  await expect(stream.announced(stream.message(3))).resolves.toEqual([2, 3, 4]); // the message before it was lost
+  await expect(stream.announced(stream.message(4))).resolves.toEqual([]); // it is late
+  stream.add(5);
+  stream.tail.catchUp(true);
+  await expect(stream.announced(stream.message(5))).resolves.toEqual([5]); // it arrives during a read
 });
 
 test.each<[string, (stream: Stream) => void, string, readonly (number | 'gap')[]]>([
