@@ -1,4 +1,4 @@
-import { checkPageBundle } from './page-bundle.ts';
+import { checkBundleSizes, checkUnusedEntries } from './bundles.ts';
 import { checkSourceMaps } from './source-maps.ts';
 import { installedProject, removeProject } from './project.ts';
 import { RUNTIMES, runProgram } from './runtimes.ts';
@@ -21,7 +21,8 @@ const CHECKS: readonly Check[] = [
     (project) => runProgram(command, project),
   ]),
   ['core on Cloudflare Workers', checkWorkers],
-  ['the chat transport in a page', checkPageBundle],
+  ['unused entries leave nothing in a bundle', checkUnusedEntries],
+  ['sizes of bundles', checkBundleSizes],
 ];
 
 const project = await timed('tarballs installed', installedProject);

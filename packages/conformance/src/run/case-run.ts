@@ -3,7 +3,8 @@ import type { Closable } from './harness.ts';
 import { watched } from './watched.ts';
 
 /** The real timers, also when a test runner replaces the global ones later. */
-const { setTimeout, clearTimeout } = globalThis;
+const setTimeout = globalThis.setTimeout;
+const clearTimeout = globalThis.clearTimeout;
 
 /** The number of seconds that an unfinished case waits at most until its subjects are closed. */
 const CLOSING_SECONDS = 5;

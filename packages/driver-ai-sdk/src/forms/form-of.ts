@@ -3,21 +3,7 @@ import type { CalledModel } from '../values/called-model.ts';
 import { PDF, PICTURES, SOUNDS } from './media-types.ts';
 import { PROVIDER_DEMANDS } from './provider-demands.ts';
 
-/**
- * The form for providers that are not known: the strictest one, without demands that only few servers have and that cost
- * something: they are met after a refusal.
- */
-const { textBeforeCalls: _, ...COMMON } = STRICTEST_FORM;
-const UNKNOWN: RequestForm = {
-  ...COMMON,
-  name: 'unknown',
-  takesSingleCalls: false,
-  declaresCalledTools: false,
-  toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_-', maxLength: 64 },
-  callId: { characters: 'A-Za-z0-9_-', maxLength: 40 },
-  takesReasoning: true,
-  files: { user: `${PICTURES}|${PDF}|${SOUNDS}` },
-};
+const UNKNOWN = unknownForm();
 
 const ROWS = PROVIDER_DEMANDS.map(({ provider, model = '', demands }, index) => {
   return { index, provider: new RegExp(provider), model: new RegExp(model), demands };
@@ -35,6 +21,24 @@ export function formOf(called: CalledModel): RequestForm {
   const form = forms.get(name) ?? joinedForm(name, own, rows);
   forms.set(name, form);
   return form;
+}
+
+/**
+ * Returns the form for providers that are not known: the strictest one, without demands that only few servers have and that
+ * cost something: they are met after a refusal.
+ */
+function unknownForm(): RequestForm {
+  const { textBeforeCalls: _, ...common } = STRICTEST_FORM;
+  return {
+    ...common,
+    name: 'unknown',
+    takesSingleCalls: false,
+    declaresCalledTools: false,
+    toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_-', maxLength: 64 },
+    callId: { characters: 'A-Za-z0-9_-', maxLength: 40 },
+    takesReasoning: true,
+    files: { user: `${PICTURES}|${PDF}|${SOUNDS}` },
+  };
 }
 
 function isFor({ provider, model }: (typeof ROWS)[number], called: CalledModel): boolean {

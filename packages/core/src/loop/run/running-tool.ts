@@ -64,12 +64,13 @@ export class RunningTool implements ToolContext {
   readonly runContext: unknown;
   readonly progress: JsonValue | undefined;
   /** Copies of the context have this member too. */
-  readonly [SELF]: RunningTool = this;
+  declare readonly [SELF]: RunningTool;
   readonly #run: ToolRun;
   #hasEnded = false;
 
   constructor(run: ToolRun, { id, call, attempt, progress }: ToolExecution, signal: AbortSignal) {
     this.#run = run;
+    this[SELF] = this; // a field with a computed name would keep the class in every bundle
     this.toolCallId = call.toolCallId;
     this.idempotencyKey = id;
     this.attempt = attempt;

@@ -66,10 +66,13 @@ function isIdText(text: string): boolean {
 // Every id of a document is checked when it is read. A regular expression takes four times as long as this table.
 const HEX_DIGIT = 1;
 const DASH = 2;
-const kindOf = new Uint8Array(128);
-for (const digit of '0123456789abcdef') kindOf[digit.charCodeAt(0)] = HEX_DIGIT;
-kindOf['-'.charCodeAt(0)] = DASH;
+const kindOf = Uint8Array.from({ length: 128 }, (_, code) => kindOfSign(String.fromCharCode(code)));
 const UUID = Array.from('00000000-0000-0000-0000-000000000000', (sign) => kindOf[sign.charCodeAt(0)]);
+
+function kindOfSign(sign: string): number {
+  if (sign === '-') return DASH;
+  return '0123456789abcdef'.includes(sign) ? HEX_DIGIT : 0;
+}
 
 /** True for a UUID of any version (RFC 9562) in lower case. */
 function isUuid(text: string): boolean {
