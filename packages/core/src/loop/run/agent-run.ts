@@ -202,8 +202,7 @@ export class AgentRun {
     if (!this.isInStep) {
       this.isInStep = true;
       run.restartCount();
-      if (loop.hooks.has('stepDeadline'))
-        run.signals.arm((clock) => run.hooks.stepDeadline(clock), run.clock);
+      if (loop.hooks.has('stepDeadline')) run.signals.arm(run.hooks, run.clock);
     }
     return nextAction(run.state);
   }

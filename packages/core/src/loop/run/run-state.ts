@@ -163,14 +163,14 @@ export class RunState implements InferenceRun, ToolRun {
   /** Counts from now on, and leaves out the time since the last count. */
   restartCount(): void {
     this.countedUntil = this.now();
-    this.countedSleep = this.clock.slept();
+    this.countedSleep = this.clock.noticedSleep;
   }
 
   /** Returns the seconds worked since the last count. */
   countSeconds(at: Instant): number {
     const seconds = this.secondsAt(at);
     this.countedUntil = at;
-    this.countedSleep = this.clock.slept();
+    this.countedSleep = this.clock.noticedSleep;
     return seconds;
   }
 

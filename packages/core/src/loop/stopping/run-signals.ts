@@ -4,8 +4,11 @@ import { abortKind, abortMessage, eitherSignal, RunAbort, type AbortKind } from 
 import type { StepDeadline } from '../hooks/hook.ts';
 import type { WorkClock } from './work-clock.ts';
 
-/** Returns the earliest deadline that hooks set, by a clock. Without a clock: by that of the loop. */
-export type DeadlineOf = (clock?: Clock) => StepDeadline | undefined;
+/** The hooks that set deadlines of a step. */
+export interface DeadlineHooks {
+  /** Returns the earliest deadline, by a clock. Without a clock: by that of the loop. */
+  stepDeadline(clock?: Clock): StepDeadline | undefined;
+}
 
 /** The signals that stop a run: the signal of its caller, and the deadline of the current step. */
 export class RunSignals {
@@ -35,10 +38,10 @@ export class RunSignals {
   }
 
   /** Sets the deadline of the step that begins, if there is one. */
-  arm(deadlineOf: DeadlineOf, clock: WorkClock): void {
-    const deadline = deadlineOf();
+  arm(hooks: DeadlineHooks, clock: WorkClock): void {
+    const deadline = hooks.stepDeadline();
     if (deadline === undefined) return;
-    this.timer = new StepTimer(deadline, deadlineOf, clock);
+    this.timer = new StepTimer(deadline, hooks, clock);
     this.stepSignal = eitherSignal(this.runSignal, this.timer.signal);
   }
 
@@ -105,15 +108,15 @@ class StepTimer {
   private readonly controller = new AbortController();
   readonly signal = this.controller.signal;
   private deadline: StepDeadline;
-  private readonly deadlineOf: DeadlineOf;
+  private readonly hooks: DeadlineHooks;
   private readonly clock: WorkClock;
   private readonly armedAt: Instant;
   private readonly sleptBefore: number;
   private callOff: () => void;
 
-  constructor(deadline: StepDeadline, deadlineOf: DeadlineOf, clock: WorkClock) {
+  constructor(deadline: StepDeadline, hooks: DeadlineHooks, clock: WorkClock) {
     this.deadline = deadline;
-    this.deadlineOf = deadlineOf;
+    this.hooks = hooks;
     this.clock = clock;
     this.sleptBefore = clock.slept();
     this.armedAt = clock.now();
@@ -148,10 +151,10 @@ class StepTimer {
 
   /** Asks for the deadline of a step that began later. Returns true when it has not passed yet. */
   private isMoved(sleptMs: number): boolean {
-    const { clock, deadlineOf, armedAt } = this;
+    const { clock, hooks, armedAt } = this;
     try {
       const later = { now: () => armedAt + sleptMs, newId: () => clock.newId() };
-      this.deadline = deadlineOf(later) ?? this.deadline;
+      this.deadline = hooks.stepDeadline(later) ?? this.deadline;
     } catch {
       // The deadline that the hooks set before stays.
     }

@@ -50,6 +50,11 @@ export class WorkClock implements Required<Clock> {
     this.dueAt = Infinity;
   }
 
+  /** The milliseconds of sleep that were noticed so far. */
+  get noticedSleep(): number {
+    return this.sleptMs;
+  }
+
   /** The milliseconds that the machine slept, until now, while the run worked. */
   slept(): number {
     const now = Date.now();
