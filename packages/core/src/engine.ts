@@ -19,6 +19,7 @@ export type { Answer } from './state/tools/answer.ts';
 export type { Approval, ApprovalDecision } from './state/tools/approval.ts';
 export { OUTCOME_RULES } from './state/tools/tool-outcome.ts';
 export type { OutcomeRule, ToolBlock, ToolOutcomeType } from './state/tools/tool-outcome.ts';
+export type { ContextLimit } from './state/inference/context-limit.ts';
 export type { CallUsage } from './state/inference/usage.ts';
 export { Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/execution/continuation.ts';
 export type { BudgetSpent } from './state/execution/budget.ts';

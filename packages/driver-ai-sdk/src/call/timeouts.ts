@@ -103,9 +103,13 @@ class TimedLimits implements AttemptLimits {
 
   private arm(limit: Limit, seconds: number | undefined, message: string): void {
     if (seconds === undefined) return;
-    const expire = (): void =>
-      this.controller.abort(new DOMException(`${message} ${seconds} seconds.`, 'TimeoutError'));
-    this.timers.set(limit, setTimeout(expire, Math.min(seconds * 1000, MAX_TIMER_MS)));
+    const milliseconds = Math.min(seconds * 1000, MAX_TIMER_MS);
+    const dueAt = Date.now() + milliseconds;
+    const expire = (): void => {
+      if (Date.now() - dueAt > LEAST_SLEEP_MS) this.arm(limit, seconds, message);
+      else this.controller.abort(new DOMException(`${message} ${seconds} seconds.`, 'TimeoutError'));
+    };
+    this.timers.set(limit, setTimeout(expire, milliseconds));
   }
 
   private disarm(limit: Limit): void {
@@ -114,5 +118,7 @@ class TimedLimits implements AttemptLimits {
   }
 }
 
+/** A timer that is later than this was delayed by a sleep of the machine: the limit begins anew. */
+const LEAST_SLEEP_MS = 30_000;
 /** The longest delay of a timer, 24.8 days. A longer delay would end at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { AgentState, createAgentLoop, userMessage } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { MockLanguageModelV4 } from 'ai/test';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   answer,
   apiError,
@@ -40,6 +40,28 @@ describe('timeouts', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await pending).toMatchObject({ text: 'hi' });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a limit begins anew after a sleep of the machine', async () => {
+    let now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const signals: (AbortSignal | undefined)[] = [];
+    const model = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) => (signals.push(abortSignal), never),
+    });
+    const driver = aiSdkDriver({ model, maxRetries: 0, timeouts: { callSeconds: 10 } });
+    const failed = rejection(driver.infer(hello, quietly()));
+    const pass = (milliseconds: number, sleep = 0): Promise<unknown> => {
+      now += milliseconds + sleep;
+      return vi.advanceTimersByTimeAsync(milliseconds);
+    };
+    await pass(10_000, 3_600_000);
+    await pass(9_999);
+    expect(signals[0]?.aborted).toBe(false);
+    await pass(1);
+    expect(await failed).toMatchObject({ kind: 'timeout' });
     expect(vi.getTimerCount()).toBe(0);
   });
 
