@@ -164,7 +164,6 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
       takesLaterSystemMessages: true,
-      ownCallIds: '^(?!srvtoolu_|mcptoolu_)',
     },
     source: 'vercel/ai#8057, elizaOS/eliza#18079, langbot-app/LangBot#1205',
     date: '2026-08',
@@ -267,7 +266,14 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   },
   {
     provider: '^gateway',
-    demands: { ownCallIds: '' }, // the gateway has tools of its own
+    demands: { ownCallIds: '^(?![a-z]{2}_|mcpr?_)' }, // the gateway has tools of its own
+    source: '@ai-sdk/gateway@4.0.146',
+    date: '2026-10',
+  },
+  {
+    provider: '^gateway',
+    model: '^openai/',
+    demands: { ownCallIds: '^(?!srvtoolu_|mcptoolu_)' },
     source: '@ai-sdk/gateway@4.0.146',
     date: '2026-10',
   },

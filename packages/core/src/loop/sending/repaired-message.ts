@@ -113,15 +113,17 @@ export class MessageRepair {
     const { boundOptions = NO_OPTIONS } = this.form;
     const bound = keepsReasoning ? NO_OPTIONS : boundOptions;
     const parts: AssistantPart[] = [];
-    const losesReasoning = !keepsReasoning && some(message.content, isReasoning);
-    const losesCalls = losesReasoning && this.form.ownCallsNeedReasoning === true;
+    const hasReasoning = some(message.content, isReasoning);
+    const losesCalls = hasReasoning && !keepsReasoning && this.form.ownCallsNeedReasoning === true;
+    // Its reasoning is kept because the called model made the response, and so it knows the calls too.
+    const keepsCalls = hasReasoning && keepsReasoning;
     for (const part of message.content) {
       if (isReasoning(part) && !keepsReasoning) continue;
       if (losesCalls && isProviderCall(part)) {
         this.omitted.add(part.toolCallId);
         continue;
       }
-      const sent = this.part(bound.length > 0 ? withoutOptions(part, bound) : part);
+      const sent = this.part(bound.length > 0 ? withoutOptions(part, bound) : part, keepsCalls);
       if (sent !== undefined) parts.push(sent);
     }
     if (!some(parts, saysSomething)) return undefined;
@@ -129,14 +131,14 @@ export class MessageRepair {
     return withContent(bound.length > 0 ? withoutOptions(message, bound) : message, parts);
   }
 
-  private part(part: AssistantPart): AssistantPart | undefined {
+  private part(part: AssistantPart, keepsCalls: boolean): AssistantPart | undefined {
     switch (part.type) {
       case 'text':
         return this.isSentText(part) ? part : undefined;
       case 'file':
         return sentFile(part, this.types.answer);
       case 'tool-call':
-        return this.call(part);
+        return this.call(part, keepsCalls);
       case 'tool-result':
         return this.own.has(part.toolCallId) && !this.omitted.has(part.toolCallId) ? part : undefined;
       case 'custom':
@@ -151,9 +153,9 @@ export class MessageRepair {
     return this.form.takesBlankTexts || !isBlank(part.text) || hasOption(part, this.form.boundOptions ?? []);
   }
 
-  private call(part: ToolCallPart): ToolCallPart | undefined {
+  private call(part: ToolCallPart, keepsCalls: boolean): ToolCallPart | undefined {
     if (part.providerExecuted === true) {
-      const isOwn = this.isOwnCall(callMarksOf(part).approvalId ?? part.toolCallId);
+      const isOwn = keepsCalls || this.isOwnCall(callMarksOf(part).approvalId ?? part.toolCallId);
       (isOwn ? this.own : this.omitted).add(part.toolCallId);
       return isOwn ? part : undefined;
     }

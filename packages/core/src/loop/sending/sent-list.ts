@@ -214,7 +214,14 @@ export function neededEnd(
 
 /** True for a response in which the provider paused at one of its own calls: it continues after its own message. */
 function isPaused({ content }: Message): boolean {
-  return content.some((part) => part.type === 'tool-call' && part.providerExecuted === true);
+  return content.some(
+    (part) =>
+      part.type === 'tool-call' && part.providerExecuted === true && !hasResult(content, part.toolCallId),
+  );
+}
+
+function hasResult(content: Content, id: string): boolean {
+  return content.some((part) => part.type === 'tool-result' && part.toolCallId === id);
 }
 
 function userText(id: string, text: string): Message {

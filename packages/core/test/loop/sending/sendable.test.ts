@@ -16,6 +16,7 @@ import {
   toolMessage,
   USUAL_FORM,
   type AssistantPart,
+  type Driver,
   type InferenceRequest,
   type RequestForm,
 } from '@holdfast/core/driver';
@@ -223,6 +224,12 @@ describe('order and roles', () => {
     ['results first', { takesFirstAnswer: false }, 's a:1 t:1', 's u a:1 t:1'],
     ['an answer last', { takesLastAnswer: false }, 'u a', 'u a u'],
     ['an answer last, at a call of the provider', { takesLastAnswer: false }, 'u a:<1', 'u a:<1'],
+    [
+      'an answer last, after a call of the provider',
+      { takesLastAnswer: false },
+      'u a:<1,>1,x',
+      'u a:<1,>1,x u',
+    ],
     ['messages of the user in a row', { takesUserMessagesInARow: false }, 'u u u a u', 'u a u'],
     [
       'a message of the user after results',
@@ -290,6 +297,29 @@ describe('reasoning', () => {
   });
   const thinking = (id: string) => ({
     content: [{ type: 'reasoning', text: `hm ${id}` }, call(id)] as AssistantPart[],
+  });
+
+  test('is sent with the calls that its provider ran, which are known to the same provider alone', async () => {
+    const search = { toolCallId: 's_1', toolName: 'search' };
+    const ran: readonly AssistantPart[] = [
+      { type: 'tool-call', ...search, input: {}, providerExecuted: true },
+      { type: 'tool-result', ...search, output: { type: 'text', value: 'y' } },
+    ];
+    const scripted = scriptedDriver(
+      { content: [{ type: 'reasoning', text: 'hm' }, ...ran, call('1')] },
+      'One.',
+      'Two.',
+    );
+    const { ownCallIds: _, ...form } = USUAL_FORM;
+    const driver: Driver = { infer: (...given) => scripted.infer(...given), formOf: () => form };
+    const loop = createAgentLoop({ driver, tools: [look], compiler: ({ messages }) => messages });
+    const state = await loop.run(AgentState.empty().withUserMessage('u'));
+    await loop.run(state.withUserMessage('u'));
+    expect(scripted.requests.map(({ messages }) => line(messages))).toEqual([
+      'u',
+      'u a:r,<s_1,>s_1,1 t:1',
+      'u a:1 t:1 a u',
+    ]);
   });
 
   test('is sent within its execution, and not in the next one', async () => {
