@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { AgentSession, AgentState, createAgentLoop, StateFormatError, tool, type Tool } from '@holdfast/core';
 import { STRICTEST_FORM, USUAL_FORM, type InferenceRequest, type RequestForm } from '@holdfast/core/driver';
-
+import { applyOutcome } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { writeGolden } from './write-golden.ts';
 
@@ -38,15 +38,29 @@ export async function firstRequests(state: AgentState): Promise<object> {
   };
 }
 
-/** A state that asks for nothing, and one that waits for a person, receive a message of the user. */
+const AT = Date.UTC(2027, 0, 1);
+
+/** A state that asks for nothing receives a message of the user; one that waits for a person, a decision. */
 async function firstRequest(state: AgentState, form: RequestForm): Promise<object | null> {
   const asked = state.hasActiveExecution ? state : withQuestion(state);
-  return (await requestOf(asked, form)) ?? (await requestOf(withQuestion(state), form)) ?? null;
+  const ended = withQuestion(state.withExecutionCompleted(AT));
+  for (const next of [asked, withQuestion(state), withDecisions(state), ended]) {
+    const request = await requestOf(next, form);
+    if (request !== undefined) return request;
+  }
+  return null;
 }
 
 function withQuestion(state: AgentState): AgentState {
-  const clock = steppedClock(Date.UTC(2027, 0, 1));
-  return state.withUserMessage('And now?', { clock }, clock.now());
+  return state.withUserMessage('And now?', { clock: steppedClock(AT) }, AT);
+}
+
+/** The state with an approval of each call that waits for one. */
+function withDecisions(state: AgentState): AgentState {
+  const waiting = state.currentStep?.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
+  if (!waiting?.length) return state;
+  const toolExecutions = waiting.map((execution) => execution.withDecision({ type: 'approved', at: AT }));
+  return applyOutcome(state, { type: 'toolsAdvanced', toolExecutions, at: AT });
 }
 
 async function requestOf(state: AgentState, form: RequestForm): Promise<object | undefined> {

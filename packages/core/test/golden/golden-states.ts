@@ -413,6 +413,20 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
       })
       .closes()
       .ends().state,
+  /** An open execution in which the model wrote what few providers take back, after reasoning without a fingerprint. */
+  'odd-answers': () => {
+    const name = { ...call('functions.add:0'), toolName: 'math.add/größe' };
+    const written = { ...call('toolu_01 A'), input: '{"a":2,', invalid: 'The arguments are not JSON.' };
+    const [reasoning] = everyPart;
+    return asked()
+      .answers({
+        content: [...(reasoning ? [reasoning] : []), { type: 'text', text: ' ' }, name, written],
+        usage,
+      })
+      .runs({ type: 'failed', error: { name: 'Error', message: 'Unknown \ud83d' } })
+      .runs({ type: 'succeeded', value: '' })
+      .closes().state;
+  },
   sections: () => {
     const story = asked();
     const { clock } = story;

@@ -252,6 +252,17 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     });
     expect([state.lastStepType, state.finalResponse]).toEqual(['finalResponse', 'Found it.']);
   },
+  'odd-answers': (state) => {
+    const [answer] = state.lastStep?.output ?? [];
+    expect([nextAction(state).type, outcomes(state)]).toEqual(['beginStep', ['failed', 'succeeded']]);
+    expect(answer?.content.map((part) => ('toolName' in part ? part.toolName : part.type))).toEqual([
+      'reasoning',
+      'text',
+      'math.add/größe',
+      'add',
+    ]);
+    expect(state.lastStep?.fingerprint).toBeUndefined();
+  },
   sections: (state) => {
     expect(state.store.names).toEqual(['messages', 'summary', '', '__proto__']);
     expect([
