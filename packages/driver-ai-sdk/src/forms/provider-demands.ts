@@ -265,6 +265,12 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     date: '2026-11',
   },
   {
+    provider: '^openrouter',
+    demands: { ownCallIds: '(?!)' }, // its package would send a call that a provider ran as one without a result
+    source: '@openrouter/ai-sdk-provider@3.1.0',
+    date: '2026-11',
+  },
+  {
     provider: '^gateway',
     demands: { ownCallIds: '^(?![a-z]{2}_|mcpr?_)' }, // the gateway has tools of its own
     source: '@ai-sdk/gateway@4.0.146',

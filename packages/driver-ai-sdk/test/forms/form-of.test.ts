@@ -24,6 +24,7 @@ test.each([
   ['moonshotai.chat', 'kimi-k2.5', { reasoningBeforeCalls: ' ' }],
   ['kimi.chat', 'kimi-k2-thinking', { reasoningBeforeCalls: ' ', takesUserMessagesInARow: false }],
   ['gateway', 'anthropic/claude-opus-5', { optionNames: ['anthropic'], ownCallIds: '^(?![a-z]{2}_|mcpr?_)' }],
+  ['openrouter', 'anthropic/claude-opus-5', { ownCallIds: '(?!)' }],
   ['gateway', 'openai/gpt-5', { ownCallIds: '^(?!srvtoolu_|mcptoolu_)' }],
   ['openrouter', 'mistralai/mistral-large', { callId: NINE }],
 ])('%s %s', (provider, modelId, demands) => {
