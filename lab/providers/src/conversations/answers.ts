@@ -45,8 +45,17 @@ function content(dice: Dice, context: AnswerContext): readonly AnswerPart[] {
   const texts = (share: number): readonly AnswerPart[] =>
     dice.chance(share) ? [{ type: 'text', text: oddText(dice) }] : [];
   if (context.isLast) return texts(0.9);
-  if (dice.chance(0.3)) return [...texts(0.9), ...picture(dice, context)];
-  return [...texts(0.5), ...calls(dice, context), ...texts(0.1)];
+  if (dice.chance(0.3)) return [...search(dice, context), ...texts(0.9), ...picture(dice, context)];
+  return [...search(dice, context), ...texts(0.5), ...calls(dice, context), ...texts(0.1)];
+}
+
+/** A call that the provider runs itself. Its wire makes its id from this one. */
+function search(dice: Dice, { profile }: AnswerContext): readonly AnswerPart[] {
+  if (!profile.features.has('provider-calls') || !dice.chance(0.15)) return [];
+  const id = String(dice.number(100_000, 999_999));
+  return [
+    { type: 'provider-call', id, query: 'Rome', result: { title: 'Rome', url: 'https://rome.example' } },
+  ];
 }
 
 function picture(dice: Dice, { profile }: AnswerContext): readonly AnswerPart[] {

@@ -18,6 +18,8 @@ export class Arena {
   readonly profiles: readonly StrictProfile[];
   /** Answers the requests from now on. */
   answerer: Answerer = () => ({ failure: 'overloaded' });
+  /** The warnings of the packages. A conversation takes its own. */
+  readonly warnings: string[] = [];
   private readonly places = new Map<string, Place>();
 
   private constructor(profiles: readonly StrictProfile[]) {

@@ -29,6 +29,16 @@ export function refusalsIn(
   );
 }
 
+/** The warning of a package that repairs a history itself. Its earlier versions send such a history as it is. */
+const REPAIRED = /^Replayed .* without a `thoughtSignature`/;
+
+/** The repairs that packages had to make. */
+export function repairsIn(warnings: readonly string[], seed: number, server: string): readonly Finding[] {
+  return warnings
+    .filter((message) => REPAIRED.test(message))
+    .map((message) => ({ seed, server, rule: 'package/repaired', path: '', message, isHealed: true }));
+}
+
 /** The codes of errors that the script of a conversation causes. */
 const SCRIPTED = new Set([
   'DRIVER_OVERLOADED',

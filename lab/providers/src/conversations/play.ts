@@ -22,8 +22,11 @@ export async function play(arena: Arena, driver: Driver, seed: number): Promise<
 }
 
 /** A driver that calls the servers of an arena. Its downloads find each file but those that are gone. */
-export function arenaDriver({ registry }: Pick<Arena, 'registry'>): Driver {
-  return aiSdkDriver({ registry, maxRetries: 0, download });
+export function arenaDriver({ registry, warnings }: Pick<Arena, 'registry' | 'warnings'>): Driver {
+  const onWarning: AiSdkDriverOptions['onWarning'] = (warning) => {
+    if (warning.type === 'other') warnings.push(warning.message);
+  };
+  return aiSdkDriver({ registry, maxRetries: 0, download, onWarning });
 }
 
 const download: NonNullable<AiSdkDriverOptions['download']> = ({ url }) =>

@@ -1,11 +1,9 @@
 import { AgentState, assistantMessage, systemMessage, userMessage, type Message } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
+import { Crash } from './mortal-store.ts';
 import { settingsOf } from './release.ts';
 import type { Stage } from './stage.ts';
 import { oddId, oddName, oddText } from './values.ts';
-
-/** The death of a process. */
-class Crash extends Error {}
 
 interface Ended {
   readonly state: AgentState;
@@ -18,7 +16,10 @@ export async function playStates(stage: Stage): Promise<void> {
   for (let turn = stage.dice.number(1, 4); turn > 0; turn--) {
     stage.beginTurn();
     let ended = await ran(stage, changed(stage, asked(stage, state)));
-    while (ended.isCrashed) ended = await ran(stage, changed(stage, restored(ended.state)));
+    while (ended.isCrashed) {
+      stage.saw('crash of a run');
+      ended = await ran(stage, changed(stage, restored(ended.state)));
+    }
     ({ state } = ended);
   }
 }
@@ -27,15 +28,23 @@ function restored(state: AgentState): AgentState {
   return AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 }
 
-function begun({ dice, clock, profiles }: Stage): AgentState {
+function begun(stage: Stage): AgentState {
+  const { dice, profiles } = stage;
   const state = AgentState.empty().withLlmConfig(settingsOf(profiles[0]));
   const prompted = dice.chance(0.6) ? state.withSystemPrompt(oddText(dice)) : state;
-  if (dice.chance(0.75)) return prompted;
-  return prompted.withMessages(dice.list(1, 4, () => imported({ dice, clock })).flat());
+  if (dice.chance(0.5)) return prompted;
+  const first = dice.chance(0.7) ? [systemMessage(oddText(dice), { clock: stage.clock })] : [];
+  return prompted.withMessages([...first, ...dice.list(1, 4, () => imported(stage)).flat()]);
 }
 
 /** Messages from elsewhere, in any order of roles. */
-function imported({ dice, clock }: Pick<Stage, 'dice' | 'clock'>): readonly Message[] {
+function imported(stage: Stage): readonly Message[] {
+  const { dice, clock } = stage;
+  stage.saw('imported message');
+  if (dice.chance(0.4)) {
+    stage.saw('custom part');
+    return [assistantMessage([{ type: 'custom', kind: 'other.note' }], { clock })];
+  }
   const [text, toolCallId, toolName] = [oddText(dice), oddId(dice), oddName(dice, [])];
   const output = { type: 'text', value: oddText(dice) } as const;
   return dice.of<readonly Message[]>([
@@ -57,10 +66,10 @@ function asked(stage: Stage, state: AgentState): AgentState {
 
 /** A deploy, or a change of the prompt or of the model. */
 function changed(stage: Stage, state: AgentState): AgentState {
-  const { dice, profiles } = stage;
-  if (dice.chance(0.15)) stage.release = stage.nextRelease();
+  const { dice } = stage;
+  if (dice.chance(0.15)) stage.deploy();
   const prompted = dice.chance(0.1) ? state.withSystemPrompt(oddText(dice)) : state;
-  return dice.chance(0.2) ? prompted.withLlmConfig(settingsOf(dice.of(profiles))) : prompted;
+  return dice.chance(0.3) ? prompted.withLlmConfig(stage.otherModel(state)) : prompted;
 }
 
 async function ran(stage: Stage, given: AgentState): Promise<Ended> {

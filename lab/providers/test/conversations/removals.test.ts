@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => arena.stop());
 
-test.each(removals)('without $name, $server refuses', async (removal) => {
-  const driver = driverWithout(removal, arena.registry);
+test.each(removals)('without the repair: %s', async (_, removal) => {
+  const driver = driverWithout(removal, arena);
   const server = arena.profiles.findIndex(({ name }) => name === removal.server);
   const found = new Set<string>();
   for (let round = 1; round <= ROUNDS; round++) {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { AgentState, Message, ToolCallPart } from '@holdfast/core';
+import type { AgentState, JsonObject, Message, ToolCallPart } from '@holdfast/core';
 import {
   DriverError,
   List,
@@ -8,11 +8,11 @@ import {
   type RequestForm,
 } from '@holdfast/core/driver';
 import type { ModelRegistry } from '@holdfast/driver-ai-sdk';
+import type { Arena } from '../../src/conversations/arena.ts';
 import { arenaDriver } from '../../src/conversations/play.ts';
 
 /** One repair taken away. `rule`: a refusal that then occurs at `server`. */
 export interface Removal {
-  readonly name: string;
   readonly server: string;
   readonly rule: RegExp;
   /** Makes a laxer form. */
@@ -20,36 +20,64 @@ export interface Removal {
   /** Undoes a repair in a request. */
   readonly request?: (request: InferenceRequest, state: AgentState) => InferenceRequest;
   /** Changes the options of a call. */
-  readonly call?: (options: LanguageModelV4CallOptions) => LanguageModelV4CallOptions;
+  readonly call?: (
+    options: LanguageModelV4CallOptions,
+    request: InferenceRequest,
+  ) => LanguageModelV4CallOptions;
   /** Changes the error of a call. */
   readonly error?: (error: unknown) => unknown;
 }
 
 const ANY_NAME = { characters: '\\s\\S', maxLength: 10_000 };
 
-function lax(name: string, server: string, rule: RegExp, demands: Partial<RequestForm>): Removal {
-  return {
-    name,
-    server,
-    rule,
-    form: (form) => ({ ...form, ...demands, name: `${form.name} without ${name}` }),
+/** A form with laxer demands. `undefined`: without the demand. */
+function lax(
+  server: string,
+  rule: RegExp,
+  demands: { readonly [Member in keyof RequestForm]?: RequestForm[Member] | undefined },
+): Removal {
+  const form = (given: RequestForm): RequestForm => {
+    const members = Object.entries({ ...given, ...demands }).filter(([, value]) => value !== undefined);
+    return {
+      ...Object.fromEntries(members),
+      name: `${given.name} without a demand`,
+    } as unknown as RequestForm;
   };
+  return { server, rule, form };
 }
 
-function without(member: keyof RequestForm, server: string, rule: RegExp): Removal {
-  const form = (given: RequestForm): RequestForm => {
-    const { [member]: _, ...others } = given;
-    return { ...others, name: `${given.name} without ${member}` } as RequestForm;
-  };
-  return { name: member, server, rule, form };
-}
+/**
+ * The demands of a form, each taken away. A member of the form that is not here does not compile.
+ */
+const demands: Readonly<Record<Exclude<keyof RequestForm, 'name'>, Removal>> = {
+  toolName: lax('anthropic', /name/, { toolName: ANY_NAME }),
+  callId: lax('anthropic', /call-id/, { callId: ANY_NAME }),
+  takesBlankTexts: lax('anthropic', /text-(?:blank|empty)|content-empty/, { takesBlankTexts: true }),
+  takesLaterSystemMessages: lax('togetherai', /system/, { takesLaterSystemMessages: true }),
+  takesFirstAnswer: lax('acme', /first-role/, { takesFirstAnswer: true }),
+  takesLastAnswer: lax('google (2.5)', /last-role/, { takesLastAnswer: true }),
+  takesUserMessagesInARow: lax('zai', /alternation/, { takesUserMessagesInARow: true }),
+  takesUserMessageAfterResults: lax('mistral', /user-after-tool/, { takesUserMessageAfterResults: true }),
+  takesReasoning: lax('cerebras', /reasoning-content/, { takesReasoning: true }),
+  ownCallIds: lax('moonshotai', /answered/, { ownCallIds: '' }),
+  optionNames: lax('google-vertex', /parts/, { optionNames: undefined }),
+  boundOptions: lax('other server (Responses)', /item-reasoned|references/, { boundOptions: [] }),
+  ownCallsNeedReasoning: lax('openai (stored)', /item-reasoned|references/, { ownCallsNeedReasoning: false }),
+  files: lax('anthropic', /image|base64|file/, { files: undefined }),
+  filesNeedText: lax('ollama', /content/, { filesNeedText: false }),
+  omitsFileNames: lax('amazon-bedrock', /document-name/, { omitsFileNames: false }),
+  takesSingleCalls: lax('deepseek (Responses)', /adjacent/, { takesSingleCalls: false }),
+  declaresCalledTools: lax('google', /result-declared/, { declaresCalledTools: false }),
+  textBeforeCalls: lax('lmstudio', /content/, { textBeforeCalls: undefined }),
+  reasoningBeforeCalls: lax('moonshotai', /reasoning/, { reasoningBeforeCalls: undefined }),
+  callOptions: lax('google', /package\/repaired/, { callOptions: undefined }),
+};
 
 type Change = (message: Message, said: Message | undefined) => Message;
 
 /** Changes the messages of a request. `said`: the message as the state has it. */
-function changed(name: string, server: string, rule: RegExp, change: Change): Removal {
+function changed(server: string, rule: RegExp, change: Change): Removal {
   return {
-    name,
     server,
     rule,
     request(request, state) {
@@ -64,12 +92,31 @@ function changed(name: string, server: string, rule: RegExp, change: Change): Re
   };
 }
 
-function restored(role: Message['role']): Change {
-  return (message, said) => (said?.role === role && message.role === role ? said : message);
+/** The messages of one role, as they were said. */
+function restored(role: Message['role'], server: string, rule: RegExp): Removal {
+  const said: Change = (message, before) =>
+    before?.role === role && message.role === role ? before : message;
+  return changed(server, rule, said);
 }
 
-const withSurrogates: Change = (message) =>
-  JSON.parse(JSON.stringify(message).replaceAll('\ufffd', String.raw`\ud83d`)) as Message;
+/** The system messages, as they were said. The repair omits some, which stand at the start again. */
+const withSystem: NonNullable<Removal['request']> = (request, { messages }) => {
+  const said = messages.toArray().filter(({ role }) => role === 'system');
+  const others = request.messages.toArray().filter(({ role }) => role !== 'system');
+  return { ...request, messages: List.from([...said, ...others]) };
+};
+
+/** The repair of each role, taken away. */
+const roles: Readonly<Record<Message['role'], Removal>> = {
+  system: { server: 'anthropic', rule: /surrogates|text/, request: withSystem },
+  user: restored('user', 'anthropic', /text|base64|image|INVALID_REQUEST/),
+  assistant: restored('assistant', 'anthropic', /call|name|text|input/),
+  tool: restored('tool', 'google (2.5)', /same-count|tool-name|called|result/),
+};
+
+function unrepaired<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value).replaceAll('\ufffd', String.raw`\ud83d`)) as Value;
+}
 
 function withRawInput(part: ToolCallPart): ToolCallPart {
   const { invalid: _, ...call } = part;
@@ -90,55 +137,61 @@ const withAllReasoning: Change = (message, said) => {
   };
 };
 
-function withThinking(options: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
-  const thinking = { type: 'enabled', budgetTokens: 1024 };
-  return { ...options, providerOptions: { ...options.providerOptions, anthropic: { thinking } } };
-}
+const THINKING: JsonObject = { type: 'enabled', budgetTokens: 1024 };
 
-/** The repairs, each taken away. */
-export const removals: readonly Removal[] = [
-  lax('legal names', 'anthropic', /name/, { toolName: ANY_NAME }),
-  lax('legal ids', 'anthropic', /call-id/, { callId: ANY_NAME }),
-  lax('omitted blank texts', 'anthropic', /text-(?:blank|empty)|content-empty/, { takesBlankTexts: true }),
-  lax('system messages at the start', 'togetherai', /system/, { takesLaterSystemMessages: true }),
-  lax('a first message of the user', 'acme', /first-role/, { takesFirstAnswer: true }),
-  lax('joined messages of the user', 'zai', /alternation/, { takesUserMessagesInARow: true }),
-  lax('an answer after results', 'mistral', /user-after-tool/, { takesUserMessageAfterResults: true }),
-  lax('omitted reasoning', 'cerebras', /reasoning-content/, { takesReasoning: true }),
-  lax('omitted ids of items', 'other server (Responses)', /item-reasoned|references/, { boundOptions: [] }),
-  lax('texts before files', 'amazon-bedrock', /document-text/, {
-    filesNeedText: false,
-    omitsFileNames: false,
-  }),
-  lax('calls right before results', 'deepseek (Responses)', /adjacent/, { takesSingleCalls: false }),
-  lax('declared tools', 'google', /result-declared/, { declaresCalledTools: false }),
-  without('textBeforeCalls', 'lmstudio', /content/),
-  without('reasoningBeforeCalls', 'moonshotai', /reasoning/),
-  without('files', 'anthropic', /image-bytes-match/),
-  changed('surrogates', 'anthropic', /surrogates/, withSurrogates),
-  changed('arguments', 'vllm', /arguments/, withRawArguments),
-  changed('words of users', 'anthropic', /text|base64|image|INVALID_REQUEST/, restored('user')),
-  changed('answers', 'anthropic', /call|name|text|input/, restored('assistant')),
-  changed('results', 'google (2.5)', /same-count|tool-name|called|result/, restored('tool')),
-  changed(
-    'reasoning of this execution only',
+/** The repairs that belong to no role and to no demand of a form, each taken away. */
+const others: Readonly<Record<string, Removal>> = {
+  'surrogates in messages': changed('anthropic', /surrogates/, unrepaired),
+  'surrogates in tools': {
+    server: 'anthropic',
+    rule: /surrogates/,
+    request: (request) => ({ ...request, tools: unrepaired(request.tools) }),
+  },
+  'the system prompt': {
+    server: 'anthropic',
+    rule: /surrogates|text/,
+    request: (request, { systemPrompt }) => ({ ...request, systemPrompt }),
+  },
+  arguments: changed('vllm', /arguments/, withRawArguments),
+  'reasoning of this execution only': changed(
     'anthropic (bound thinking)',
     /thinking|signature/,
     withAllReasoning,
   ),
-  { name: 'thinking off', server: 'anthropic (budget)', rule: /leading-thinking/, call: withThinking },
-  {
-    name: 'the repetition in the strictest form',
+  'thinking off': {
+    server: 'anthropic (budget)',
+    rule: /leading-thinking/,
+    call: (options) => ({
+      ...options,
+      providerOptions: { ...options.providerOptions, anthropic: { thinking: THINKING } },
+    }),
+  },
+  'the choice of the last step': {
+    server: 'amazon-bedrock (bound thinking)',
+    rule: /bound-thinking/,
+    call: (options, { toolChoice }) =>
+      toolChoice === 'none' ? { ...options, toolChoice: { type: 'none' } } : options,
+  },
+  'the repetition in the strictest form': {
     server: 'acme',
     rule: /reasoning-content/,
     error: (error) => (error instanceof DriverError ? new DriverError('unknown', error.message) : error),
   },
-];
+};
+
+/** The repairs, each taken away, by name. */
+export const removals: readonly (readonly [name: string, removal: Removal])[] = [
+  demands,
+  roles,
+  others,
+].flatMap((each) => Object.entries<Removal>(each));
 
 /** A driver with one repair less. */
-export function driverWithout(removal: Removal, registry: ModelRegistry): Driver {
+export function driverWithout(removal: Removal, { registry, warnings }: Arena): Driver {
   const { form, request, error, call } = removal;
-  const driver = arenaDriver({ registry: call ? calling(registry, call) : registry });
+  let sent: InferenceRequest;
+  const change = call && ((options: LanguageModelV4CallOptions) => call(options, sent));
+  const driver = arenaDriver({ registry: change ? calling(registry, change) : registry, warnings });
   return {
     ...driver,
     formOf: (llmConfig) => {
@@ -146,6 +199,7 @@ export function driverWithout(removal: Removal, registry: ModelRegistry): Driver
       return given && form ? form(given) : given;
     },
     async infer(given, options) {
+      sent = given;
       try {
         const state = options.run?.state;
         return await driver.infer(request && state ? request(given, state) : given, options);
@@ -156,7 +210,10 @@ export function driverWithout(removal: Removal, registry: ModelRegistry): Driver
   };
 }
 
-function calling(registry: ModelRegistry, change: NonNullable<Removal['call']>): ModelRegistry {
+function calling(
+  registry: ModelRegistry,
+  change: (options: LanguageModelV4CallOptions) => LanguageModelV4CallOptions,
+): ModelRegistry {
   return {
     languageModel(id) {
       const model = registry.languageModel(id) as LanguageModelV4;

@@ -19,6 +19,7 @@ import {
 
 const apiKey = 'key-1';
 const signedFeatures = features('reasoning', 'signature', 'parallel-calls', 'picture-results', 'files-in');
+const searchFeatures = features(...signedFeatures, 'provider-calls');
 const BUDGET = { type: 'enabled', budgetTokens: 1024 };
 
 function claude(name: string, modelId: string, dialects = ['anthropic']): StrictProfile {
@@ -27,7 +28,7 @@ function claude(name: string, modelId: string, dialects = ['anthropic']): Strict
     package: '@ai-sdk/anthropic',
     wire: anthropicStrict,
     dialects,
-    features: signedFeatures,
+    features: searchFeatures,
     model: (baseUrl) => createAnthropic({ apiKey, baseURL: `${baseUrl}/v1` })(modelId),
   };
 }
@@ -38,7 +39,7 @@ function gemini(name: string, modelId: string): StrictProfile {
     package: '@ai-sdk/google',
     wire: googleStrict,
     dialects: ['google'],
-    features: signedFeatures,
+    features: searchFeatures,
     model: (baseUrl) => createGoogle({ apiKey, baseURL: `${baseUrl}/v1beta` })(modelId),
   };
 }
@@ -77,7 +78,7 @@ export const nativeProfiles: readonly StrictProfile[] = [
   claude('anthropic (no prefill)', 'claude-opus-4-8'),
   claude('anthropic (bound thinking)', 'claude-opus-5-5'),
   claude('anthropic (proxy)', 'claude-sonnet-4-5', ['anthropic', 'anthropic-proxy']),
-  claude('deepseek (Messages)', 'deepseek-v4-pro', ['deepseek-anthropic']),
+  { ...claude('deepseek (Messages)', 'deepseek-v4-pro', ['deepseek-anthropic']), features: signedFeatures },
   gemini('google', 'gemini-3-pro-preview'),
   gemini('google (2.5)', 'gemini-2.5-flash'),
   gemini('google (3.6)', 'gemini-3.6-flash'),

@@ -20,6 +20,7 @@ const apiKey = 'key-1';
 const plain = features('parallel-calls', 'files-in');
 const reasoning = features('reasoning', 'parallel-calls', 'files-in');
 const signedFeatures = features('reasoning', 'signature', 'parallel-calls', 'picture-results', 'files-in');
+const searchFeatures = features(...signedFeatures, 'provider-calls');
 
 /** A server with the Responses protocol, called by the package of OpenAI under this name. */
 function responses(
@@ -33,7 +34,7 @@ function responses(
     package: '@ai-sdk/openai',
     wire: responsesStrict,
     dialects,
-    features: signedFeatures,
+    features: searchFeatures,
     model: (baseUrl) => createOpenAI({ name: provider, apiKey, baseURL: `${baseUrl}/v1` })(modelId),
   };
 }
@@ -81,7 +82,10 @@ export const openAiProfiles: readonly StrictProfile[] = [
   { ...stored, options: { openai: { store: true } } },
   responses('azure (Responses)', 'azure', 'gpt-5', ['openai-responses']),
   responses('other server (Responses)', 'acme', 'model-1', ['compatible-responses', 'openai-responses']),
-  responses('deepseek (Responses)', 'deepseek', 'deepseek-v4-pro', ['deepseek-responses']),
+  {
+    ...responses('deepseek (Responses)', 'deepseek', 'deepseek-v4-pro', ['deepseek-responses']),
+    features: signedFeatures,
+  },
   chat('openai (Chat)', 'openai', ['openai-chat']),
   chat('azure (Chat)', 'azure', ['openai-chat', 'azure-chat']),
   {
@@ -89,7 +93,7 @@ export const openAiProfiles: readonly StrictProfile[] = [
     package: '@ai-sdk/xai',
     wire: { ...responsesStrict, refuse: xaiError },
     dialects: ['xai-responses'],
-    features: signedFeatures,
+    features: searchFeatures,
     model: (baseUrl) => createXai({ apiKey, baseURL: baseUrl })('grok-4'),
   },
   groq('groq', 'openai/gpt-oss-120b'),

@@ -36,10 +36,13 @@ export const readGateway: Reader = ({ body: parsed, headers }) => {
 
 function partsAt(raw: Members, path: Path): readonly Part[] {
   if (typeof raw['content'] === 'string') return [partOf('text', path, raw, { text: 'content' })];
-  return elementsOf(raw['content'], [...path, 'content']).map(([part, at]) => contentPart(part, at));
+  return elementsOf(raw['content'], [...path, 'content']).map(([part, at]) =>
+    contentPart(part, at, raw['role'] === 'assistant'),
+  );
 }
 
-function contentPart(raw: Members, path: Path): Part {
+/** `isInAnswer`: a result there is one of a call that a provider ran. */
+function contentPart(raw: Members, path: Path, isInAnswer: boolean): Part {
   switch (raw['type']) {
     case 'text':
       return partOf('text', path, raw, { text: 'text' });
@@ -50,7 +53,11 @@ function contentPart(raw: Members, path: Path): Part {
         ? partOf('server-call', path, raw, { id: 'toolCallId', name: 'toolName' })
         : partOf('call', path, raw, { id: 'toolCallId', name: 'toolName', input: 'input' });
     case 'tool-result':
-      return partOf('result', path, raw, { id: 'toolCallId', name: 'toolName', value: 'output' });
+      return partOf(isInAnswer ? 'server-result' : 'result', path, raw, {
+        id: 'toolCallId',
+        name: 'toolName',
+        value: 'output',
+      });
     case 'file':
       return filePart(raw, path);
     default:
