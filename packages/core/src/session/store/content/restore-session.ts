@@ -221,11 +221,14 @@ function remember(session: AgentSession, source: Source, others: ListDocument = 
 function refsOf(session: AgentSession, others: Messages, base: WrittenSession | undefined): MessageRefWriter {
   const { store, execution } = session.state;
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
-  if (base === undefined || !isGrownStore(base.session.state.store, store))
-    return MessageRefWriter.of(store, others, shown);
-  const { refs } = base.written;
-  const keepsOthers = others.commonLength(refs.otherMessages) === refs.otherMessages.length;
-  return MessageRefWriter.of(store, others, shown, refs.forGrownStore(store, keepsOthers));
+  if (base && isGrownStore(base.session.state.store, store)) {
+    const { refs } = base.written;
+    const keepsOthers = others.commonLength(refs.otherMessages) === refs.otherMessages.length;
+    const grown = MessageRefWriter.of(store, others, shown, refs.forGrownStore(store, keepsOthers));
+    // Another session that has grown from the base may have moved a position that the writers share.
+    if (grown.otherMessages.length === others.length) return grown;
+  }
+  return MessageRefWriter.of(store, others, shown);
 }
 
 function versionOfSteps({ state: { execution } }: AgentSession, written: WrittenParts | undefined): number {
