@@ -64,6 +64,8 @@ export class Chat {
   private readonly user: ChatUser;
   private readonly parts: ChatParts;
   private readonly runtime: SessionRuntime;
+  /** The session as it was found last: the views read only what was added since. */
+  private found: AgentSession | undefined;
 
   constructor({ sessionId, chatId, user, rights }: ChatInit, parts: ChatParts) {
     this.sessionId = sessionId;
@@ -93,7 +95,7 @@ export class Chat {
   /** Returns the session as it was last saved; `undefined` for a chat without a message. */
   async find(): Promise<AgentSession | undefined> {
     try {
-      return await this.runtime.get(this.sessionId);
+      return (this.found = await this.runtime.get(this.sessionId));
     } catch (error) {
       if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return undefined;
       throw error;
@@ -116,7 +118,8 @@ export class Chat {
 
   /** Returns the views of the session, for its owner only. */
   views(signal?: AbortSignal): AsyncGenerator<SessionView, void, undefined> {
-    return this.parts.watcher.watch(this.sessionId, { signal, owner: this.user.owner });
+    const { sessionId, user, found: base } = this;
+    return this.parts.watcher.watch(sessionId, { signal, owner: user.owner, base });
   }
 
   /** Returns the summaries of the newest executions, by id. */

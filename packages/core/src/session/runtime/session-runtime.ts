@@ -18,7 +18,7 @@ import {
 } from './runtime-options.ts';
 import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
-import type { SessionInfo } from '../session-info.ts';
+import type { ListedSession } from '../session-info.ts';
 import { SessionNotFoundError, SessionTooLargeError, type SessionBusyError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from '../session-events.ts';
 import type { SessionDirectory } from '../session-directory.ts';
@@ -26,7 +26,7 @@ import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../
 import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
 import { announceWorker, type AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
-import { toolFactsOf, type InspectedSession } from './tool-facts.ts';
+import { loopOf, toolFactsOf, type InspectedSession } from './tool-facts.ts';
 import { advanceSession, nextOf, noLane } from '../work/advance-session.ts';
 import { HeldSession, retryWhileBusy } from '../claim/held-session.ts';
 import { continueExecution, SessionWork, type SessionTask } from '../work/session-work.ts';
@@ -100,9 +100,12 @@ export class SessionRuntime<Context = unknown> {
     return callSessionHook(this.parts.hooks, 'afterLoad', await this.load(sessionId));
   }
 
-  /** Returns the facts about a session that lists show. @throws SessionNotFoundError when it does not exist. */
-  async info(sessionId: string): Promise<SessionInfo> {
-    return (await this.get(sessionId)).info;
+  /**
+   * Returns the facts about a session that lists show, without reading its content: no hook is called.
+   * @throws SessionNotFoundError when it does not exist.
+   */
+  async info(sessionId: string): Promise<ListedSession> {
+    return (await this.store.inspect(sessionId)).info;
   }
 
   /**
@@ -137,8 +140,12 @@ export class SessionRuntime<Context = unknown> {
    * @throws SessionNotFoundError
    */
   async inspect(sessionId: string): Promise<InspectedSession> {
+    const { agents } = this.parts;
     const inspected = await this.store.inspect(sessionId);
-    return Object.freeze({ ...inspected, tools: toolFactsOf(await this.load(sessionId), this.parts.agents) });
+    const loop = agents.areNamed
+      ? agents.named(inspected.info.agentName)
+      : loopOf(await this.load(sessionId), agents);
+    return Object.freeze({ ...inspected, tools: loop && toolFactsOf(loop) });
   }
 
   /**

@@ -32,13 +32,13 @@ export interface InspectedSession extends SessionInspection {
   readonly tools: readonly ToolFacts[] | undefined;
 }
 
-/** Returns the facts about the tools of a session's agent; `undefined` when the runtime does not have the agent. */
-export function toolFactsOf(session: AgentSession, agents: Agents): readonly ToolFacts[] | undefined {
-  const tools = loopOf(session, agents)?.tools;
+/** Returns the facts about the tools of an agent. */
+export function toolFactsOf({ tools }: AgentLoop): readonly ToolFacts[] | undefined {
   return tools && Object.freeze([...tools.values()].map(factsOf));
 }
 
-function loopOf(session: AgentSession, agents: Agents): AgentLoop | undefined {
+/** Returns the loop of a session's agent; `undefined` when the runtime does not have the agent. */
+export function loopOf(session: AgentSession, agents: Agents): AgentLoop | undefined {
   try {
     return agents.loop(session);
   } catch (error) {

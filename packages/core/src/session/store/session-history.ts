@@ -1,6 +1,7 @@
 import { DocumentReader } from '../../document.ts';
 import { StateFormatError } from '../../errors.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
+import { SessionNotFoundError } from '../session-errors.ts';
 import type { AgentSession, EndedExecution } from '../session.ts';
 import type {
   ExecutionPage,
@@ -22,7 +23,6 @@ import { restoreSession } from './content/restore-session.ts';
 import type { ArchiveChange, StoredItem } from './backend/session-backend.ts';
 import { applySavePlan, parsePart } from './content/session-content.ts';
 import type { SessionRecord } from './record/session-record.ts';
-import { retryWhileOutdated } from './backend/write-record.ts';
 import { DEFAULT_LIMIT, invalidCursor } from './backend/session-query.ts';
 
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
@@ -71,18 +71,17 @@ export class SessionHistory {
   async executions(sessionId: string, query: ExecutionQuery): Promise<ExecutionPage> {
     const { limit = DEFAULT_LIMIT, base, owner, cursor } = query;
     const position = positionIn(cursor);
-    return retryWhileOutdated(sessionId, async () => {
+    if (position !== undefined) {
       const record = await this.reader.recordOrThrow(sessionId, owner);
-      const { executions: count } = record.info.totals;
-      if (position !== undefined)
-        return { answer: await this.endedExecutions(record, Math.min(position, count), limit) };
-      const session = await this.reader.contentOf(record, base);
-      if (session === undefined) return undefined; // the content has changed since the record was read
-      const last = executionSummary(session.state);
-      if (last === undefined) return { answer: await this.endedExecutions(record, count, limit) };
-      const page = await this.endedExecutions(record, count - 1, limit - 1);
-      return { answer: { ...page, executions: [last, ...page.executions] } };
-    });
+      return this.endedExecutions(record, Math.min(position, record.info.totals.executions), limit);
+    }
+    const { record, session } = (await this.reader.read(sessionId, { base, owner })) ?? {};
+    if (record === undefined || session === undefined) throw new SessionNotFoundError(sessionId);
+    const { executions: count } = record.info.totals;
+    const last = executionSummary(session.state);
+    if (last === undefined) return this.endedExecutions(record, count, limit);
+    const page = await this.endedExecutions(record, count - 1, limit - 1);
+    return { ...page, executions: [last, ...page.executions] };
   }
 
   /** Returns a page of the ended executions before an index, newest first. */

@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import { systemClock, type Clock } from '../../clock.ts';
 import type { SessionChannel } from '../../channel/session-channel.ts';
-import type { OwnerOptions } from '../session-claim.ts';
+import type { LoadOptions } from '../session-claim.ts';
 import { OWNER } from '../title-labels-owner.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { SessionView } from './session-mirror.ts';
@@ -16,8 +16,8 @@ export interface SessionWatcherOptions {
   readonly clock?: Clock;
 }
 
-/** Options of `SessionWatcher.watch`. */
-export interface WatchOptions extends OwnerOptions {
+/** Options of `SessionWatcher.watch`. Their `base` serves the first load of the view. */
+export interface WatchOptions extends LoadOptions {
   /** Ends the iteration when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -27,7 +27,11 @@ const checkOptions = optionsCheck<SessionWatcherOptions>('SessionWatcher', {
   channel: mustBe.required(mustBe.objectWith('a session channel', ['subscribe'])),
   clock: mustBe.clock,
 });
-const checkWatchOptions = optionsCheck<WatchOptions>('watch', { signal: mustBe.signal, owner: OWNER });
+const checkWatchOptions = optionsCheck<WatchOptions>('watch', {
+  signal: mustBe.signal,
+  owner: OWNER,
+  base: mustBe.anything, // the store checks it
+});
 
 /**
  * Shows sessions live, whichever process works on them. All readers of a session for the same owner share one
@@ -55,9 +59,9 @@ export class SessionWatcher {
    * view stays as it is until the store replies again.
    */
   async *watch(sessionId: string, options: WatchOptions = {}): AsyncGenerator<SessionView, void, undefined> {
-    const { signal, owner } = checkWatchOptions(options);
+    const { signal, owner, base } = checkWatchOptions(options);
     const key = JSON.stringify([sessionId, owner]);
-    const shared = this.sharedView(key, sessionId, owner);
+    const shared = this.sharedView(key, sessionId, { owner, base });
     shared.enter();
     try {
       let view: SessionView | undefined;
@@ -67,10 +71,10 @@ export class SessionWatcher {
     }
   }
 
-  private sharedView(key: string, sessionId: string, owner: string | undefined): SharedView {
+  private sharedView(key: string, sessionId: string, options: LoadOptions): SharedView {
     const known = this.views.get(key);
     if (known && !known.isOver) return known;
-    const created = new SharedView(sessionId, { ...this.options, owner });
+    const created = new SharedView(sessionId, { ...this.options, ...options });
     this.views.set(key, created);
     return created;
   }

@@ -4,15 +4,15 @@ import { backoff } from '../../backoff.ts';
 import { callAfter, pause, type Clock } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError, StoreClosedError } from '../session-errors.ts';
+import type { LoadOptions } from '../session-claim.ts';
 import type { SessionStore } from '../session-store.ts';
 import { SessionMirror, type SessionView } from './session-mirror.ts';
 
-interface ViewParts {
+/** The parts of a view. Only the session of the `owner` is shown; `base` serves the first load. */
+interface ViewParts extends LoadOptions {
   readonly store: SessionStore;
   readonly channel: SessionChannel;
   readonly clock: Clock;
-  /** The view shows only the session of this owner. Default: of any. */
-  readonly owner: string | undefined;
 }
 
 /** The time without news after which the store is read. It grows for an idle session, by how its channel delivers. */
@@ -49,6 +49,7 @@ export class SharedView {
   constructor(sessionId: string, parts: ViewParts) {
     this.sessionId = sessionId;
     this.parts = parts;
+    this.stored = parts.base;
   }
 
   /** True when the session was deleted or could not be loaded, or the last reader has left. */

@@ -40,6 +40,17 @@ export class Agents {
     this.createContext = createContext;
   }
 
+  /** True when the name of an agent is enough to find its loop. */
+  get areNamed(): boolean {
+    return typeof this.catalog !== 'function';
+  }
+
+  /** Returns the loop of an agent by its name; `undefined` when the catalog has none, or needs the session. */
+  named(name: string): AgentLoop | undefined {
+    const { catalog } = this;
+    return typeof catalog !== 'function' && Object.hasOwn(catalog, name) ? catalog[name] : undefined;
+  }
+
   /** Returns the loop of a session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
   readonly loop = (session: AgentSession): AgentLoop => {
     const { catalog } = this;
@@ -50,7 +61,7 @@ export class Agents {
       requireLoop(loop, `What agents returns for ${JSON.stringify(name)}`);
       return loop;
     }
-    const loop = Object.hasOwn(catalog, name) ? catalog[name] : undefined;
+    const loop = this.named(name);
     if (loop) return loop;
     throw agentNotFound(name, ` Known agents: ${Object.keys(catalog).join(', ') || 'none'}.`);
   };

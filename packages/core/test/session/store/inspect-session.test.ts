@@ -88,3 +88,21 @@ test('a runtime shows who works on a session, while it works', async () => {
   expect(seen).toMatchObject([{ claim, attempt: 1, dueAt: 31_000, tools: [] }]);
   expect(await runtime.inspect('a')).toMatchObject({ claim: undefined, attempt: 0, dueAt: undefined });
 });
+
+test('a runtime describes and inspects a session without its content, if its agents have names', async () => {
+  const { backend, store } = await stored();
+  const loop = createAgentLoop({ driver: scriptedDriver('Done.') });
+  const options = { store, cacheBytes: 0 };
+  const runtime = new SessionRuntime({ ...options, agents: { helper: loop } });
+  backend.look();
+  expect(await runtime.info('a')).toEqual((await store.list()).sessions[0]);
+  expect(await runtime.inspect('a')).toMatchObject({ tools: [] });
+  expect(await new SessionRuntime({ ...options, agents: {} }).inspect('a')).toMatchObject({
+    tools: undefined,
+  });
+  expect(backend.look()).toEqual(['readHead', 'readHead', 'readHead']);
+  expect(await new SessionRuntime({ ...options, agents: () => loop }).inspect('a')).toMatchObject({
+    tools: [],
+  });
+  expect(backend.look()).toEqual(['readHead', 'readSession']);
+});

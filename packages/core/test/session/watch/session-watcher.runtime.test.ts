@@ -1,4 +1,5 @@
 import {
+  AgentSession,
   createAgentLoop,
   MemorySessionStore,
   pendingApprovals,
@@ -16,9 +17,11 @@ import {
   type SessionView,
 } from '@holdfast/core/channel';
 import type { Driver } from '@holdfast/core/driver';
+import { BackedSessionStore } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { deferred, driverOf } from '../../support/builders.ts';
+import { WatchedBackend } from '../../support/watched-backend.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -253,4 +256,16 @@ test('a run does not wait for a channel that never replies, and does not fail be
   const { sessionId } = await worker.create({ definition });
   await worker.enqueue(sessionId, { type: 'message', content: 'Hello' });
   expect((await worker.advance(sessionId)).outcome).toEqual({ type: 'finished' });
+});
+
+test('the first view of a caller who has the session needs no content', async () => {
+  const backend = new WatchedBackend();
+  const store = new BackedSessionStore(backend);
+  const watcher = new SessionWatcher({ store, channel: new MemorySessionChannel() });
+  const base = await store.create(AgentSession.create({ sessionId: 's', definition }));
+  backend.look();
+  const views = watcher.watch('s', { base });
+  expect((await nextView(views)).session).toEqual(base);
+  expect(backend.look()).toEqual(['readRecord']);
+  await views.return();
 });

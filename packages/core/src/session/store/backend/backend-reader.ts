@@ -156,18 +156,6 @@ export class BackendReader {
     return session;
   }
 
-  /**
-   * Returns the session of a record: `base` when it has the same content, else the content in the backend; `undefined`
-   * when the content has changed since the record was read.
-   * @throws StateFormatError
-   */
-  async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
-    const known = this.knownAs(record.info.sessionId, base);
-    if (base && known && hasSameContent(known, record)) return base;
-    const isCurrent = (current: SessionRecord): boolean => hasSameContent(current, record);
-    return (await this.read(record.info.sessionId, { base }, isCurrent))?.session;
-  }
-
   /** Returns the items that wait behind a position, at most a page of them. */
   async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
     const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
