@@ -11,5 +11,6 @@ export type { OpenAiProvider } from './driver/openai/openai-server.ts';
 export { runThroughOutage } from './store/run-through-outage.ts';
 export { stopWorkerOnView, workUntilStopped } from './channel/stopped-worker.ts';
 export { ScriptedSessions, SHORT_LEASE_SECONDS } from './engine/polling-engine/scripted-sessions.ts';
+export { stepsOfWalk, walkWithBases, type BaseWalk } from './store/outdated-bases.ts';
 export { testsOfParts, type CasePart } from './store/case-parts.ts';
 export * from './store/broken-stores/planted-defects.ts';

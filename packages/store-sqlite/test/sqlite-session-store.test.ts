@@ -8,6 +8,7 @@ import {
 } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
 import COSTS from './session-store-costs.json' with { type: 'json' };
+import { stepsOfWalk, walkWithBases } from '@holdfast/conformance/test';
 import { testCases } from '@holdfast/conformance/vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
@@ -109,6 +110,11 @@ const ofWire = sessionStoreTests(measured).filter(isOfWire);
 test('each operation executes the statements and values that the table lists', async () => {
   const costs = assertStoreCosts(measured, COSTS);
   await expect(costs).resolves.toBeUndefined();
+});
+
+test('a read with any base gives what a read without one gives', async () => {
+  const walk = walkWithBases({ create: inFile, reopen, remember }, { seed: 2, steps: stepsOfWalk(150) });
+  await expect(walk).resolves.toBeUndefined();
 });
 
 describe.each([
