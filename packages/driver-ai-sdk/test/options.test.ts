@@ -1,6 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { expect, test } from 'vitest';
+import { ModelResolver } from '../src/models/resolve-model.ts';
 
 const model = createOpenAI({ apiKey: 'none' }).chat('gpt-5');
 
@@ -43,6 +44,17 @@ test.each<readonly [unknown, string]>([
 ])('aiSdkDriver refuses %o', (options, message) => {
   expect(() => aiSdkDriver(options as never)).toThrow(invalid(message));
 });
+
+test.each(['image', 'speech', 'transcription', 'embedding'] as const)(
+  'aiSdkDriver refuses a model of another kind: %s',
+  (kind) => {
+    const other = createOpenAI({ apiKey: 'key' })[kind]('other');
+    const message = 'model of aiSdkDriver must be a language model or a model id';
+    expect(() => aiSdkDriver({ model: other as never })).toThrow(invalid(message));
+    const registry = { languageModel: () => other as never };
+    expect(() => new ModelResolver({ registry }).resolve('other')).toThrow('Unknown model "other"');
+  },
+);
 
 test('the error for invalid headers does not contain their values', () => {
   const make = (headers: unknown) => () => aiSdkDriver({ headers: headers as never });

@@ -77,14 +77,11 @@ export class ModelResolver {
   }
 }
 
-/** Members of models that make images or videos. They have `doGenerate` too. */
-const OTHER_MODELS = ['maxImagesPerCall', 'maxVideosPerCall'];
-
-/** True for a language model of any specification. */
+/** True for a language model of any specification. From v2 on, models of images, speech or transcriptions have no `supportedUrls`. */
 export function isModelInstance(model: unknown): model is ModelInstance {
   if (typeof model !== 'object' || model === null) return false;
-  if (OTHER_MODELS.some((member) => member in model)) return false;
-  return 'doGenerate' in model && typeof model.doGenerate === 'function';
+  const { doGenerate, specificationVersion } = model as { readonly [name: string]: unknown };
+  return typeof doGenerate === 'function' && ('supportedUrls' in model || specificationVersion === 'v1');
 }
 
 /** The provider of the process, in which the AI SDK looks up model ids too. */
