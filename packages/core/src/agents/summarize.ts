@@ -1,9 +1,11 @@
 import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '../arguments.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
+import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse, isUnfinished, type FinishReason } from '../state/inference/inference-response.ts';
 import { LineageCache, List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/inference/llm-config.ts';
+import { Usage } from '../state/inference/usage.ts';
 import { textOf } from '../state/messages/message-parts.ts';
 import { SUMMARIZED_THROUGH, SUMMARY } from '../state/messages/message-tags.ts';
 import { userMessage, type Message } from '../state/messages/messages.ts';
@@ -24,7 +26,8 @@ import {
   type SummaryLimits,
   type Unit,
 } from './summary-plan.ts';
-import { tokensOfStart } from '../loop/inference/token-estimate.ts';
+import { partialResponseOf } from '../loop/inference/driver-error.ts';
+import { tokensOfStart, usageOfFailure, usageOrEstimate } from '../loop/inference/token-estimate.ts';
 import { outputInWords } from '../loop/sending/short-results.ts';
 
 /** The options of `summarize`. */
@@ -227,29 +230,57 @@ async function withSummaryOf(
   options: SummarizeOptions,
   context: HookContext,
 ): Promise<AgentState> {
-  const { driver, llmConfig, prices, onError } = options;
+  const { driver, onError } = options;
   const { clock, signal, runContext } = context;
   let state = before;
+  let request: InferenceRequest | undefined;
   try {
     for (const part of parts) {
       if (await context.checkLimits(state)) break;
       const { summary: former } = splitAtSummary(state);
       const question = userMessage(textToSummarize(former, part), { clock });
-      const request = summaryRequest(question, options);
+      request = summaryRequest(question, options);
       const run = { state, runContext };
       const given = await driver.infer(request, { signal, onDelta: undefined, run });
       const response = InferenceResponse.of(given);
-      const modelId = driver.modelId?.(llmConfig) ?? llmConfig?.model;
-      const usage = prices ? pricedUsage(response, prices, modelId) : response.usage;
-      state = state.withOtherUsage(usage, clock.now());
+      state = withUsageOf(billedPart(response, request), state, options, clock);
       const metadata = { [SUMMARIZED_THROUGH]: (part.at(-1) as Message).id };
       const summary = userMessage(summaryIn(response), { clock, metadata });
       state = state.withMessageStore(state.store.withSection(SUMMARY, [summary]), clock.now());
     }
   } catch (error) {
+    if (request) state = withUsageOf(failedResponse(error, request), state, options, clock);
     if (!signal.aborted) onError?.(error, { ...context, state });
   }
   return state;
+}
+
+/** The part of a response that the provider bills. A response that was aborted before its usage arrived has an estimate. */
+function billedPart(
+  { usage, modelId, finishReason, content }: InferenceResponse,
+  request: InferenceRequest,
+): BilledResponse {
+  return { usage: finishReason === 'aborted' ? usageOrEstimate(usage, request, content) : usage, modelId };
+}
+
+/** The part of a failed response that the provider bills. */
+function failedResponse(error: unknown, request: InferenceRequest): BilledResponse {
+  const partial = partialResponseOf(error);
+  return { usage: usageOfFailure(error, partial, request), modelId: partial?.modelId };
+}
+
+type BilledResponse = Pick<InferenceResponse, 'usage' | 'modelId'>;
+
+function withUsageOf(
+  response: BilledResponse,
+  state: AgentState,
+  { driver, llmConfig, prices }: SummarizeOptions,
+  clock: Clock,
+): AgentState {
+  if (response.usage === Usage.none) return state;
+  const modelId = driver.modelId?.(llmConfig) ?? llmConfig?.model;
+  const usage = prices ? pricedUsage(response, prices, modelId) : response.usage;
+  return state.withOtherUsage(usage, clock.now());
 }
 
 function summaryRequest(

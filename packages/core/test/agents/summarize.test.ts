@@ -253,6 +253,32 @@ describe('a summary that fails', () => {
     expect(state.execution?.otherUsage.inputTokens).toBe(300);
   });
 
+  const partial = { text: 'Half', usage: { inputTokens: 90, outputTokens: 10 } };
+  test.each<readonly [string, ScriptedAnswer, number]>([
+    [
+      'reported with the error',
+      new DriverError('contentFiltered', 'No.', { usage: { inputTokens: 300 } }),
+      300,
+    ],
+    ['of a partial response', new DriverError('network', 'Cut.', { partialResponse: partial }), 90],
+  ])('is billed when it has no answer: usage %s', async (_, answer, inputTokens) => {
+    const { state } = await observeSummarized([answer], { script: [...calls(4), done] });
+    expect([state.status, state.execution?.otherUsage.inputTokens]).toEqual(['completed', inputTokens]);
+  });
+
+  test.each<readonly [string, ScriptedAnswer]>([
+    ['of a call that took too long', new DriverError('timeout', 'Late.')],
+    ['of a response that was aborted', { text: 'Half', finishReason: 'aborted', usage: {} }],
+  ])('is billed by an estimate: usage %s', async (_, answer) => {
+    const { state } = await observeSummarized([answer], { script: [...calls(4), done] });
+    expect(state.execution?.otherUsage.inputTokens).toBeGreaterThan(100);
+  });
+
+  test('is not billed after an error without usage', async () => {
+    const { state } = await observeSummarized([new Error('down')], { script: [...calls(4), done] });
+    expect(state.execution?.otherUsage.toJSON()).toEqual({});
+  });
+
   test('retains the parts that were written before the failure', async () => {
     const state = told().withMessages(Array.from({ length: 12 }, () => userMessage('.'.repeat(380))));
     const { state: end } = await observeSummarized(['One.', new Error('down')], { state, script: [done] });

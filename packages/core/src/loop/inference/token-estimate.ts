@@ -2,6 +2,8 @@ import type { AgentState } from '../../state/agent-state.ts';
 import type { Message, MessagePart, Messages, ToolContentPart } from '../../state/messages/messages.ts';
 import { LineageCache, List } from '../../state/values/list.ts';
 import { Usage } from '../../state/inference/usage.ts';
+import type { InferenceResponse } from '../../state/inference/inference-response.ts';
+import { billedUsage, driverFailureOf } from './driver-error.ts';
 import type { InferenceRequest } from './driver.ts';
 
 /** The size of a file in tokens, whatever the length of its base64. */
@@ -60,6 +62,17 @@ export function usageOrEstimate(
     inputTokens: Math.ceil(tokensOfRequest(request)),
     outputTokens: Math.ceil(tokensOfContent(content)),
   });
+}
+
+/** The usage that the provider bills for a failed call. It may bill a response of which a part arrived, and one that took too long. */
+export function usageOfFailure(
+  error: unknown,
+  partial: InferenceResponse | undefined,
+  request: InferenceRequest,
+): Usage {
+  const usage = billedUsage(error, partial);
+  const isBilled = partial !== undefined || driverFailureOf(error).kind === 'timeout';
+  return isBilled ? usageOrEstimate(usage, request, partial?.content) : usage;
 }
 
 const known = new WeakMap<Message, number>();

@@ -2,16 +2,10 @@ import { pause } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
-import {
-  billedUsage,
-  DriverError,
-  driverFailureOf,
-  partialResponseOf,
-  type DriverErrorKind,
-} from '../inference/driver-error.ts';
+import { DriverError, partialResponseOf, type DriverErrorKind } from '../inference/driver-error.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../inference/retry-policy.ts';
-import { usageOrEstimate } from '../inference/token-estimate.ts';
+import { usageOfFailure, usageOrEstimate } from '../inference/token-estimate.ts';
 import { Usage } from '../../state/inference/usage.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import { excessOf } from '../tools/result-size.ts';
@@ -264,17 +258,6 @@ interface CalledRequest extends InferenceRequest {
 function withUsage(response: InferenceResponse, request: InferenceRequest): InferenceResponse {
   const usage = usageOrEstimate(response.usage, request, response.content);
   return usage === response.usage ? response : InferenceResponse.of({ ...response, usage });
-}
-
-/** The usage that the provider bills for a failed call. It may bill a response of which a part arrived, and one that took too long. */
-function usageOfFailure(
-  error: unknown,
-  partial: InferenceResponse | undefined,
-  request: InferenceRequest,
-): Usage {
-  const usage = billedUsage(error, partial);
-  const isBilled = partial !== undefined || driverFailureOf(error).kind === 'timeout';
-  return isBilled ? usageOrEstimate(usage, request, partial?.content) : usage;
 }
 
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
