@@ -81,6 +81,14 @@ const NO_ANSWERS: Readonly<Record<string, unknown>> = {
   },
 };
 
+/** Bodies that are not JSON, of calls that a server accepted. */
+const NO_JSON: Readonly<Record<string, string>> = {
+  nothing: '',
+  'white space': ' \n',
+  'the start of an answer': '{"id":"x","choi',
+  'a text': 'upstream error',
+};
+
 /** The kinds after which the loop repeats the call or takes a fallback. */
 const REPEATED = ['overloaded', 'network', 'brokenAnswer', 'emptyAnswer'];
 
@@ -116,6 +124,13 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))('
       expect(REPEATED).toContain(error.kind);
       const generated = await failureOf(provider, { response }, undefined);
       expect([error.kind, error.isRetryable]).toEqual([generated.kind, generated.isRetryable]);
+    });
+
+    test.each(Object.entries(NO_JSON))('accepted, and answered with %s', async (_body, text) => {
+      const headers = { 'content-type': 'application/json' };
+      const response = { status: 200, headers, chunks: text === '' ? [] : [text] };
+      const error = await failureOf(provider, { response }, onDelta);
+      expect(REPEATED).toContain(error.kind);
     });
 
     test('a base URL without a scheme', async () => {

@@ -49,14 +49,11 @@ const SCRIPTED = new Set([
   'RUN_ABORTED',
 ]);
 
-/** Some packages parse the arguments of a call, and fail as a whole. */
-const BROKEN = /response is not valid JSON/;
-
 /** The failure of a run, when the script did not cause it. */
 export function failureOf(state: AgentState, seed: number): readonly Finding[] {
   if (state.status !== 'failed') return [];
   const error = state.errors.at(-1);
-  if (error === undefined || SCRIPTED.has(error.code ?? '') || BROKEN.test(error.message)) return [];
+  if (error === undefined || SCRIPTED.has(error.code ?? '')) return [];
   const server = state.llmConfig?.model ?? '';
   return [
     { seed, server, rule: error.code ?? error.name, path: '', message: error.message, isHealed: false },

@@ -46,8 +46,13 @@ const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 /** True when the body of an accepted call is empty, or begins as JSON but does not parse: its connection ended too early. */
 export function isTruncatedBody(error: unknown): boolean {
+  return /^\s*([{[]|$)/.test(unparsedBody(error) ?? 'none');
+}
+
+/** The body of an accepted call that is not JSON; `undefined` for another error. */
+export function unparsedBody(error: unknown): string | undefined {
   const cause = apiCallError(error)?.cause;
-  return isAccepted(error) && JSONParseError.isInstance(cause) && /^\s*([{[]|$)/.test(cause.text);
+  return isAccepted(error) && JSONParseError.isInstance(cause) ? cause.text : undefined;
 }
 
 /** The value that the SDK could not read as an answer; `undefined` for another error. */

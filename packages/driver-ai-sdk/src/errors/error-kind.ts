@@ -19,6 +19,7 @@ import {
   isSdkError,
   isTruncatedBody,
   statusOf,
+  unparsedBody,
   unreadValue,
   withCauses,
   wordsOf,
@@ -86,10 +87,10 @@ function isMarkedWrongly(error: unknown): boolean {
   return status === 424 || status === 498;
 }
 
-/** True when the base URL is not a URL, or when the server sent a body that is not JSON, such as a web page. */
+/** True when the base URL is not a URL, or when the server sent a web page. */
 export function isWrongAddress(error: unknown): boolean {
   if (error instanceof WebPageError || hasInvalidUrl(error)) return true;
-  return isAccepted(error) && JSONParseError.isInstance(apiCallError(error)?.cause);
+  return /^\s*</.test(unparsedBody(error) ?? '');
 }
 
 function hasNoBody(error: unknown): boolean {
@@ -175,6 +176,7 @@ function isNoAnswer(error: unknown): boolean {
     InvalidResponseDataError.isInstance(error) ||
     JSONParseError.isInstance(error) ||
     NoContentGeneratedError.isInstance(error) ||
+    unparsedBody(error) !== undefined ||
     (isAccepted(error) && member(apiCallError(error), 'data') !== undefined)
   );
 }

@@ -174,6 +174,8 @@ describe('the kind of a failure', () => {
     ['brokenAnswer', new JSONParseError({ text: '{"about": "billing', cause: new Error('x') })],
     ['overloaded', new JSONParseError({ text: 'service unavailable', cause: new Error('x') })],
     ['unknown', invalidBody('<html>Welcome</html>')],
+    ['brokenAnswer', invalidBody('upstream error')],
+    ['overloaded', invalidBody('upstream is overloaded')],
     ['modelNotFound', apiError(404)],
     ['modelNotFound', { error: { code: 'model_not_found', message: 'No such model.' } }],
     ['contextTooLong', apiError(413)],
