@@ -95,7 +95,7 @@ export class ModelCall {
       typeof headers === 'function' ? await this.prepared(() => this.headersOfCall(headers)) : headers;
     const outcome = await this.attempts(request, prompt);
     if ('answer' in outcome) return outcome.answer;
-    throw this.failure(outcome.error, outcome.attempts, request.messages);
+    throw this.failure(outcome.error, outcome.attempts, request);
   }
 
   /**
@@ -282,16 +282,12 @@ export class ModelCall {
     return headersOf(headers, { model: this.called, run: this.inference.run });
   }
 
-  private failure(
-    error: unknown,
-    attempts: number,
-    messages?: InferenceRequest['messages'],
-  ): AiSdkDriverError {
+  private failure(error: unknown, attempts: number, request?: InferenceRequest): AiSdkDriverError {
     const { model, partialResponse, facts } = this;
     const secrets = Object.values(this.headers ?? {}).filter((value) => value !== undefined);
     const after = retryAfterSeconds(error, systemClock.now());
     const call = { model, error, attempts, retryAfterSeconds: after, requestId: facts.requestId };
-    const refused = messages && refusedPlaceOf(error, model, messages);
+    const refused = request && refusedPlaceOf(error, model, request);
     return callFailed(call, { secrets, partialResponse, refused });
   }
 

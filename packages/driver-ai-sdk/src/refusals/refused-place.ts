@@ -1,5 +1,4 @@
-import type { Messages } from '@holdfast/core';
-import type { RefusedPlace } from '@holdfast/core/driver';
+import type { InferenceRequest, RefusedPlace } from '@holdfast/core/driver';
 import { apiCallError, wordsOf } from '../errors/error-facts.ts';
 import { errorKindOf } from '../errors/error-kind.ts';
 import { isRouted } from '../forms/form-of.ts';
@@ -24,7 +23,7 @@ const UNKNOWN: RefusedPlace = Object.freeze({ messages: Object.freeze([]) });
 export function refusedPlaceOf(
   error: unknown,
   model: CalledModel,
-  messages: Messages,
+  request: Pick<InferenceRequest, 'messages' | 'systemPrompt'>,
 ): RefusedPlace | undefined {
   if (errorKindOf(error) !== 'invalidRequest') return undefined;
   const call = apiCallError(error);
@@ -36,7 +35,7 @@ export function refusedPlaceOf(
     if (row.provider?.test(model.provider) === false || (row.list ?? list.name) !== list.name) continue;
     const found = row.says.exec(text);
     const place = found?.groups && placeIn(list.elements, row, found.groups);
-    if (place) return { path: found.groups?.['id'] ?? found[0], messages: messagesAt(place, messages) };
+    if (place) return { path: found.groups?.['id'] ?? found[0], messages: messagesAt(place, request) };
   }
   return UNKNOWN;
 }

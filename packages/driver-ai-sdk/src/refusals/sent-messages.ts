@@ -1,5 +1,5 @@
-import { textOf, type Message, type Messages } from '@holdfast/core';
-import type { MessagePart } from '@holdfast/core/driver';
+import { textOf, type Message } from '@holdfast/core';
+import type { InferenceRequest, MessagePart } from '@holdfast/core/driver';
 import { member } from '../values/member.ts';
 
 /** A place in the list of messages of a provider's request. */
@@ -16,10 +16,13 @@ export interface PlaceInList {
  * and split messages and move those of the system, but they keep the order of texts and ids. A text that occurs as often in the
  * list as in the messages therefore tells its message. A part without such a text lies between its neighbours.
  */
-export function messagesAt(place: PlaceInList, messages: Messages): readonly number[] {
+export function messagesAt(
+  place: PlaceInList,
+  { messages, systemPrompt }: Pick<InferenceRequest, 'messages' | 'systemPrompt'>,
+): readonly number[] {
   const all = messages.toArray();
   const read = readList(place);
-  const owners = ownersOf(read.texts, all);
+  const owners = ownersOf(read.texts, all, systemPrompt);
   if (!isOrdered(owners)) return [];
   const own = new Set(owners.slice(...read.part).filter((owner) => owner !== undefined));
   const [least, most] =
@@ -62,9 +65,13 @@ const MAX_DEPTH = 9;
 /** The members that have no text of the conversation. */
 const NAMES: ReadonlySet<string> = new Set(['role', 'type', 'name']);
 
-/** The index of the message that each text is from, where this is certain. */
-function ownersOf(texts: readonly string[], messages: readonly Message[]): readonly (number | undefined)[] {
-  const said = new Map<string, number[]>();
+/** The index of the message that each text is from, where this is certain; -1 for the system prompt. */
+function ownersOf(
+  texts: readonly string[],
+  messages: readonly Message[],
+  systemPrompt = '',
+): readonly (number | undefined)[] {
+  const said = new Map([[systemPrompt, [-1]]]);
   for (const [index, message] of messages.entries())
     for (const text of textsOf(message)) {
       const known = said.get(text);

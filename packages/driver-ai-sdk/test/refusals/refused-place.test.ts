@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import { createOpenAI } from '@ai-sdk/openai';
 import { assistantMessage, systemMessage, userMessage, type Message } from '@holdfast/core';
-import { List, toolMessage } from '@holdfast/core/driver';
+import { toolMessage } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { afterEach, describe, expect, test } from 'vitest';
 import { InvalidCallError } from '../../src/errors/call-errors.ts';
@@ -109,7 +109,7 @@ function placeOf(provider: string, body: unknown, message: string, given = conve
     statusCode: 400,
     responseBody: text,
   });
-  return refusedPlaceOf(error, { provider, modelId: 'm' }, List.from(given));
+  return refusedPlaceOf(error, { provider, modelId: 'm' }, request(given, { systemPrompt: 'Be kind.' }));
 }
 
 type Row = readonly [provider: string, body: object, text: string, path: string, indexes: readonly number[]];
@@ -282,9 +282,12 @@ describe('a place that cannot be told names no message', () => {
     expect(placeOf(provider, body, text)).toEqual({ messages: [] });
   });
 
-  test('the system prompt is no message', () => {
-    const place = placeOf('openai.chat', chat, "Invalid 'messages[0].content': odd", conversation.slice(1));
-    expect(place?.messages).toEqual([]);
+  test('the system prompt is no message, also before a message of the system', () => {
+    const prompted = { messages: [{ role: 'system', content: 'Be kind.' }, ...chat.messages] };
+    const places = [0, 1].map((index) =>
+      placeOf('openai.chat', prompted, `'messages[${index}].content': odd`),
+    );
+    expect(places.map((place) => place?.messages)).toEqual([[], [0]]);
   });
 
   test('texts in another order tell nothing', () => {
@@ -317,6 +320,39 @@ describe('a message without a text of its own lies between its neighbours', () =
     expect(placeOf('openai.chat', sent, text, two)?.messages).toEqual([2, 3]);
   });
 
+  test('of a role that the element can have', () => {
+    const dropped = { messages: sent.messages.toSpliced(1, 1) };
+    const place = placeOf(
+      'openai.chat',
+      dropped,
+      text.replace('[2]', '[1]'),
+      given.with(1, assistantMessage(' ')),
+    );
+    expect(place?.messages).toEqual([2]);
+  });
+
+  test.each([
+    ['after', [given[0], picture], [sent.messages[0], sent.messages[2]], 1],
+    ['before', [picture, given[0]], [sent.messages[2], sent.messages[0]], 0],
+  ])('%s a message of the same role', (_, messagesOf, elements, index) => {
+    const body = { messages: elements };
+    const place = placeOf('openai.chat', body, text.replace('[2]', `[${index}]`), messagesOf as Message[]);
+    expect(place?.messages).toEqual([index]);
+  });
+
+  test('a text that does not occur as often as in the messages tells nothing', () => {
+    const body = {
+      messages: [
+        { role: 'user', content: 'changed' },
+        { role: 'user', content: 'yes' },
+      ],
+    };
+    const twice = [userMessage('yes'), userMessage('yes')];
+    expect(placeOf('openai.chat', body, "Invalid 'messages[1].content': odd", twice)?.messages).toEqual([
+      0, 1,
+    ]);
+  });
+
   test('a part beside the text of its message', () => {
     const content = [{ type: 'text', text: 'four' }, ...(sent.messages[2]?.content ?? [])];
     const joined = { messages: sent.messages.with(2, { role: 'user', content } as never) };
@@ -334,7 +370,7 @@ describe('a message without a text of its own lies between its neighbours', () =
 test('an error of no provider has no place', () => {
   const error = new InvalidCallError('Unknown reasoning level "extreme".');
   expect(
-    refusedPlaceOf(error, { provider: 'openai.chat', modelId: 'm' }, List.from(conversation)),
+    refusedPlaceOf(error, { provider: 'openai.chat', modelId: 'm' }, request(conversation)),
   ).toBeUndefined();
 });
 
@@ -343,7 +379,7 @@ test('an error inside a stream names no message', () => {
   const place = refusedPlaceOf(
     error,
     { provider: 'anthropic.messages', modelId: 'm' },
-    List.from(conversation),
+    request(conversation),
   );
   expect(place).toEqual({ messages: [] });
 });
