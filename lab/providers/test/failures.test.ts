@@ -82,12 +82,7 @@ const NO_ANSWERS: Readonly<Record<string, unknown>> = {
 };
 
 /** Bodies that are not JSON, of calls that a server accepted. */
-const NO_JSON: Readonly<Record<string, string>> = {
-  nothing: '',
-  'white space': ' \n',
-  'the start of an answer': '{"id":"x","choi',
-  'a text': 'upstream error',
-};
+const NO_JSON: readonly string[] = ['', '{"id":"x","choi', 'upstream error'];
 
 /** The kinds after which the loop repeats the call or takes a fallback. */
 const REPEATED = ['overloaded', 'network', 'brokenAnswer', 'emptyAnswer'];
@@ -122,15 +117,17 @@ describe.each(providers.map((provider) => [provider.name, provider] as const))('
       const response = { status: 200, headers, chunks: [JSON.stringify(body)] };
       const error = await failureOf(provider, { response }, onDelta);
       expect(REPEATED).toContain(error.kind);
-      const generated = await failureOf(provider, { response }, undefined);
+      const generated = onDelta ? await failureOf(provider, { response }, undefined) : error;
       expect([error.kind, error.isRetryable]).toEqual([generated.kind, generated.isRetryable]);
     });
 
-    test.each(Object.entries(NO_JSON))('accepted, and answered with %s', async (_body, text) => {
+    test('accepted, and answered with something that is not JSON', async () => {
       const headers = { 'content-type': 'application/json' };
-      const response = { status: 200, headers, chunks: text === '' ? [] : [text] };
-      const error = await failureOf(provider, { response }, onDelta);
-      expect(REPEATED).toContain(error.kind);
+      for (const body of NO_JSON) {
+        const response = { status: 200, headers, chunks: body === '' ? [] : [body] };
+        const error = await failureOf(provider, { response }, onDelta);
+        expect(REPEATED).toContain(error.kind);
+      }
     });
 
     test('a base URL without a scheme', async () => {
