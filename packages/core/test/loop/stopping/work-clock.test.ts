@@ -90,16 +90,18 @@ describe.each(['stand still', 'run on'] as const)('an hour of sleep, in which ti
     expect(machine.pending).toBe(0);
   });
 
-  test('is no work in a hook between two steps', async () => {
+  test('is no work in a hook before the first step, whose result counts', async () => {
     const machine = machineOf();
-    const beforeStep = async (): Promise<void> => {
+    const beforeExecution = async (given: AgentState): Promise<AgentState> => {
+      await new Promise(setImmediate);
       machine.advance(3_000);
       machine.sleep(HOUR);
-      await new Promise(setImmediate);
+      return given.withMetadata('seen', true);
     };
     const budget = { maxSeconds: 60 };
-    const { state } = await observe({ clock, budget, script: ['Done.'], hooks: [{ beforeStep }] });
+    const { state } = await observe({ clock, budget, script: ['Done.'], hooks: [{ beforeExecution }] });
     expect([state.status, state.execution?.workedSeconds]).toEqual(['completed', 10]);
+    expect(state.metadata.get('seen')).toBe(true);
   });
 });
 
