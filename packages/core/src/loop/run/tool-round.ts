@@ -265,7 +265,7 @@ export class ToolRound {
     const { state, loop } = this.run;
     const recorded = stepAtWork(state)?.toolExecutions ?? NOTHING;
     const others = done.length === 0 ? recorded : [...recorded, ...done];
-    return fittedExecution(execution, others, loop.resultLimits);
+    return fittedExecution(execution, others, state.metadata, loop.resultLimits);
   }
 
   /** Records a completed call and calls AfterToolUse hooks. Their errors are recorded in the state. */

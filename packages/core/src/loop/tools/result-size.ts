@@ -4,6 +4,7 @@ import { bytesOf, type JsonObject, type JsonValue } from '../../json.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
+import type { Metadata } from '../../state/values/metadata.ts';
 import type { ToolOutcome } from '../../state/tools/tool-outcome.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 
@@ -23,17 +24,21 @@ const SMALL_BYTES = 4_096;
 
 /**
  * Returns the execution when its outcome fits, or else the execution with an outcome that states the size and the limit. A
- * call that succeeded has still succeeded. `others` are the executions of the step.
+ * call that succeeded has still succeeded. `others` are the executions of the step. The metadata of an outcome needs room
+ * beside `metadata`, the metadata of the agent.
  */
 export function fittedExecution(
   execution: ToolExecution,
   others: readonly ToolExecution[],
+  metadata: Metadata,
   { maxResultBytes, stepBytes }: ResultLimits,
 ): ToolExecution {
   const { id, outcome, completedAt, progress, name } = execution;
   if (outcome === undefined || completedAt === undefined) return execution;
   if (stepBytes === undefined && boundOf(outcome, maxResultBytes) <= maxResultBytes) return execution;
-  const room = stepBytes === undefined ? Infinity : stepBytes() - usedBy(others, id) - sizeOf(progress);
+  const addsMetadata = outcome.type === 'succeeded' && outcome.metadata !== undefined;
+  const used = usedBy(others, id) + sizeOf(progress) + (addsMetadata ? sizeOf(metadata.toJSON()) : 0);
+  const room = stepBytes === undefined ? Infinity : stepBytes() - used;
   const size = sizeOf(outcome);
   const limit = Math.max(0, Math.min(maxResultBytes, room));
   return size <= limit

@@ -29,16 +29,37 @@ export interface ErrorRecord {
 const MAX_CAUSES = 8;
 const MAX_ERRORS = 8;
 
+/** The longest record, in characters of JSON. */
+const MAX_LENGTH = 2 ** 20;
+/** The characters of the message that a longer record keeps. */
+const KEPT_LENGTH = 100_000;
+
 /**
  * Returns the record of any thrown value, with up to eight levels of causes and eight combined errors. Never throws: an
- * unreadable value gets a record that states this.
+ * unreadable value gets a record that states this. A record of more than 1,048,576 characters keeps its name, its code and
+ * the beginning of its message, so that a store takes it.
  */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
   try {
-    return errorRecordOf(thrown, depth);
+    const record = errorRecordOf(thrown, depth);
+    return depth === 0 && isTooLong(record) ? shortened(record) : record;
   } catch {
     return compact({ name: 'Error', message: 'The thrown value cannot be read.' });
   }
+}
+
+function isTooLong(record: ErrorRecord): boolean {
+  const { message, data, cause, errors } = record;
+  if (data === undefined && cause === undefined && errors === undefined) return message.length > MAX_LENGTH;
+  return JSON.stringify(record).length > MAX_LENGTH;
+}
+
+const NOTE = '[The error was too long: its other parts were not kept.]';
+
+function shortened({ name, message, code }: ErrorRecord): ErrorRecord {
+  const shown = message.slice(0, KEPT_LENGTH).toWellFormed();
+  const noted = shown.endsWith(NOTE) ? shown : `${shown}\n${NOTE}`; // the error of a hook quotes its cause
+  return compact({ name, message: noted, code }) as ErrorRecord;
 }
 
 function errorRecordOf(thrown: unknown, depth: number): ErrorRecord {

@@ -4,6 +4,7 @@ import {
   SessionRuntime,
   subagent,
   tool,
+  toolResult,
   type AgentLoopOptions,
   type AgentSession,
   type Tool,
@@ -201,6 +202,44 @@ describe('subagents whose results grow beyond the store work to their end', () =
       error: { code: 'SUBAGENT_FAILED', message: expect.stringMatching(/the limit is \d+/) },
     });
     expect(new Set(paid).size).toBe(paid.length);
+  });
+});
+
+test('metadata of results grows to what the store takes', async () => {
+  const paid: string[] = [];
+  const pay = payTool(paid, (_, { idempotencyKey }) =>
+    toolResult({ value: 'Paid.', metadata: { [idempotencyKey]: text(60_000) } }),
+  );
+  const calls = Array.from({ length: 6 }, () => ({ calls: { pay: {} } }));
+  const [first, second] = await playTwo({ tools: [pay] }, scriptedDriver(...calls, 'Done.', 'Hello.'));
+  expect([first?.state.finalResponse, second?.state.finalResponse]).toEqual(['Done.', 'Hello.']);
+  const values = first?.state.steps.flatMap(({ toolExecutions }) => toolExecutions.map(({ value }) => value));
+  expect(values?.slice(0, 2)).toEqual(['Paid.', 'Paid.']);
+  expect(values?.at(-1)).toMatch(/was called and completed.*was not kept/);
+});
+
+describe('an error that the store does not take is shortened, and the session continues', () => {
+  const large = () =>
+    Object.assign(new Error('No. '.repeat(1_000)), { code: 'EIO', data: { page: text(2 ** 20) } });
+  const recorded = { code: 'EIO', message: expect.stringMatching(/No\. [^[]*\n\[[^[]*were not kept\.\]$/) };
+
+  test('of a driver', async () => {
+    const [first, second] = await playTwo({}, scriptedDriver(large(), 'Hello.'));
+    expect(first?.state).toMatchObject({ status: 'failed', errors: [recorded] });
+    expect(second?.state.finalResponse).toBe('Hello.');
+  });
+
+  test('of a hook', async () => {
+    let isFirst = true;
+    const beforeStep = () => {
+      if (!isFirst) return;
+      isFirst = false;
+      throw large();
+    };
+    const [first, second] = await playTwo({ hooks: [{ beforeStep }] }, scriptedDriver('Hello.'));
+    const [error] = first?.state.errors ?? [];
+    expect([first?.state.status, error?.message]).toEqual(['failed', recorded.message]);
+    expect(second?.state.finalResponse).toBe('Hello.');
   });
 });
 
