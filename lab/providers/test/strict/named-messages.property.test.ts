@@ -14,8 +14,9 @@ import { settingsOf } from '../../src/conversations/release.ts';
 import { IS_LONG } from '../../src/effort.ts';
 import { PIXEL } from '../../src/scenarios/tools.ts';
 import { ProviderServer, type RecordedRequest } from '../../src/server.ts';
-import { strictServers, type StrictProfile } from '../../src/strict/index.ts';
+import type { StrictProfile } from '../../src/strict/index.ts';
 import { isMembers, type Path } from '../../src/strict/view.ts';
+import { protocols } from './protocols.ts';
 
 /** A provider refuses any part of any request: the error names no message that does not stand there. */
 
@@ -27,14 +28,7 @@ afterAll(() => server.stop());
 /** Routers convert requests. Vertex AI gets no ids of calls, so that the test cannot tell answers with calls apart. */
 const OTHERS = /gateway|openrouter|vertex/;
 
-const rows = strictServers()
-  .filter((profile) => !OTHERS.test(profile.name))
-  .filter((profile, at, all) => at === all.findIndex((one) => isLike(one, profile)))
-  .map((profile) => ({ name: profile.name, profile }));
-
-function isLike(one: StrictProfile, other: StrictProfile): boolean {
-  return one.package === other.package && one.wire.name === other.wire.name;
-}
+const rows = protocols.filter(({ name }) => !OTHERS.test(name));
 
 /** Messages of which some have texts or ids of their own, which every form keeps, and others have not. */
 class Words {

@@ -11,6 +11,7 @@ import {
   type StrictAnswer,
   type StrictProfile,
 } from '../../src/strict/index.ts';
+import { isLike, protocols } from './protocols.ts';
 
 /** A strict server refuses a message that no repair can mend: the error names the message of the state. */
 
@@ -79,15 +80,6 @@ function isRouter({ package: name }: StrictProfile): boolean {
   return name === '@ai-sdk/gateway' || name === '@openrouter/ai-sdk-provider';
 }
 
-/** One server for each protocol of each package. */
-const profiles = strictServers()
-  .filter((profile, at, all) => at === all.findIndex((one) => isLike(one, profile)))
-  .map((profile) => ({ name: profile.name, profile }));
-
-function isLike(one: StrictProfile, other: StrictProfile): boolean {
-  return one.package === other.package && one.wire.name === other.wire.name;
-}
-
 /** What is refused, and the index of its message in the state. */
 const PLACES: readonly (readonly [string, Rule, number])[] = [
   ['the first words', forbidding('text.text', 'How is it'), 0],
@@ -96,7 +88,7 @@ const PLACES: readonly (readonly [string, Rule, number])[] = [
   ['an answer', forbidding('text.text', 'forbidden'), 3],
 ];
 
-describe.each(profiles)('$name', ({ profile }) => {
+describe.each(protocols)('$name', ({ profile }) => {
   test.each(PLACES)('%s', async (_, rule, index) => {
     const { state, message, data } = await refused(profile, rule);
     const said = state.messages.toArray()[index];
