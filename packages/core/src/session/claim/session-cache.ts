@@ -1,9 +1,29 @@
-import { knownSize } from '../store/content/written-parts.ts';
 import type { AgentSession } from '../session.ts';
+import { weighSession, type SessionWeight } from './session-weight.ts';
 
 interface CachedSession {
   readonly session: AgentSession;
-  readonly size: number;
+  readonly weight: SessionWeight;
+}
+
+/** The size of a cache where the process does not know the limit of its heap, as in a browser. */
+const FALLBACK_BYTES = 16_000_000;
+/** The share of the heap that a cache may take by default. */
+const SHARE = 1 / 16;
+
+/** Returns the bytes of the heap that a cache may take by default. */
+export function defaultCacheBytes(): number {
+  return Math.floor((heapLimit() ?? FALLBACK_BYTES / SHARE) * SHARE);
+}
+
+/** Returns the limit of the heap in bytes. `getBuiltinModule` replaces an import, so that core loads in a browser. */
+function heapLimit(): number | undefined {
+  const { process } = globalThis as { readonly process?: Partial<Pick<NodeJS.Process, 'getBuiltinModule'>> };
+  try {
+    return process?.getBuiltinModule?.('node:v8').getHeapStatistics().heap_size_limit;
+  } catch {
+    return undefined; // a platform that has the module without its functions
+  }
 }
 
 /** The part of a cache that a runtime uses. */
@@ -49,11 +69,11 @@ export class SessionCache {
   /** Caches a session as the store returned it, unless the session is larger than the cache. */
   put(session: AgentSession): void {
     const { sessionId } = session;
+    const weight = weighSession(session, this.sessions.get(sessionId)?.weight);
     this.remove(sessionId);
-    const size = knownSize(session);
-    if (size === undefined || size > this.limit) return;
-    this.sessions.set(sessionId, { session, size });
-    this.size += size;
+    if (weight === undefined || weight.heap > this.limit) return;
+    this.sessions.set(sessionId, { session, weight });
+    this.size += weight.heap;
     for (const [oldest] of this.sessions) {
       if (this.size <= this.limit) return;
       this.remove(oldest);
@@ -64,6 +84,6 @@ export class SessionCache {
     const cached = this.sessions.get(sessionId);
     if (cached === undefined) return;
     this.sessions.delete(sessionId);
-    this.size -= cached.size;
+    this.size -= cached.weight.heap;
   }
 }

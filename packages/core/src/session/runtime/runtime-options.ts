@@ -8,7 +8,7 @@ import { noLane, type AdvanceParts } from '../work/advance-session.ts';
 import { Agents, type AgentCatalog, type RunContextFactory } from '../work/agents.ts';
 import type { Schedule } from '../engine/engine.ts';
 import type { AgentSession, AgentSessionInit } from '../session.ts';
-import { SessionCache, type CachedSessions } from '../claim/session-cache.ts';
+import { defaultCacheBytes, SessionCache, type CachedSessions } from '../claim/session-cache.ts';
 import { checkHooks, type SessionEvent, type SessionHooks } from '../session-events.ts';
 import { LABELS, OWNER, TITLE } from '../title-labels-owner.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
@@ -72,9 +72,9 @@ export interface SessionRuntimeOptions<Context = unknown> {
    */
   readonly maxAttempts?: number;
   /**
-   * The size of the session cache, in bytes of JSON (an estimate: the runtime counts characters). The next claim or
-   * load of a cached session reads only its record, unless another process has changed the content. Default:
-   * 64,000,000; 0 turns the cache off.
+   * The bytes of the heap that cached sessions may take; the runtime estimates them, to about a quarter. The next claim
+   * or load of a cached session reads only its record, unless another process has changed the content. Default: a
+   * sixteenth of the limit of the heap, or 16,000,000 where the process does not know it; 0 turns the cache off.
    */
   readonly cacheBytes?: number;
   /** The beginning of every worker id of this runtime, such as the name of the host. Default: `holdfast`. */
@@ -223,7 +223,6 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
 
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
-const DEFAULT_CACHE_BYTES = 64_000_000;
 
 export interface RuntimeParts extends AdvanceParts {
   readonly cache: CachedSessions;
@@ -267,7 +266,7 @@ export function runtimeParts(options: OptionsFromParts): RuntimeParts {
     leaseSeconds: options.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     schedule: options.schedule ?? noLane,
-    cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
+    cache: new SessionCache(options.cacheBytes ?? defaultCacheBytes()),
     slots: new WorkSlots(),
     workerName: options.workerName ?? 'holdfast',
   };

@@ -351,7 +351,7 @@ function quiet(session: Promise<AgentSession>): Promise<AgentSession | undefined
 
 test('processes with a session cache see and do the same as a process without a cache', async () => {
   await fc.assert(
-    fc.asyncProperty(turns, fc.constantFrom(64_000_000, 4_000), async (all, cacheBytes) => {
+    fc.asyncProperty(turns, fc.constantFrom(64_000_000, 20_000), async (all, cacheBytes) => {
       const world = new World(cacheBytes);
       for (const name of SESSIONS) await world.take({ who: 0, name, deed: { type: 'create' } });
       for (const turn of all) {

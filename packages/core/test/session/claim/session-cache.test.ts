@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { getHeapStatistics } from 'node:v8';
 import { AgentSession, AgentState } from '@holdfast/core';
 import { planSave } from '@holdfast/core/store';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { knownSize } from '../../../src/session/store/content/written-parts.ts';
-import { SessionCache } from '../../../src/session/claim/session-cache.ts';
+import { expect, test, vi } from 'vitest';
+import { defaultCacheBytes, SessionCache } from '../../../src/session/claim/session-cache.ts';
+import { weighSession } from '../../../src/session/claim/session-weight.ts';
 import { cases } from '../../../../../tools/config/vitest.properties.ts';
 import { START } from '../../support/arbitraries.ts';
 
@@ -18,7 +19,7 @@ function answered(sessionId: string, text = 0): AgentSession {
   return saved;
 }
 
-const sizeOf = (session: AgentSession): number => knownSize(session) as number;
+const sizeOf = (session: AgentSession): number => weighSession(session)?.heap ?? Number.NaN;
 const [a, b, c] = ['a', 'b', 'c'].map((id) => answered(id)) as [AgentSession, AgentSession, AgentSession];
 
 test('the least recently used session is removed first, and a read is a use', () => {
@@ -58,12 +59,12 @@ test('the cache holds the last used sessions up to its size, after any puts, rea
   const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const moves = fc.array(
     fc.oneof(
-      fc.record({ type: fc.constant('put' as const), id: ids, text: fc.nat(3_000) }),
+      fc.record({ type: fc.constant('put' as const), id: ids, text: fc.nat(18_000) }),
       fc.record({ type: fc.constantFrom('get' as const, 'remove' as const), id: ids, text: fc.constant(0) }),
     ),
     { maxLength: 40, size: 'max' },
   );
-  const limit = 5_000;
+  const limit = 30_000;
   fc.assert(
     fc.property(moves, (all) => {
       const cache = new SessionCache(limit);
@@ -89,4 +90,13 @@ test('the cache holds the last used sessions up to its size, after any puts, rea
     }),
     cases(100),
   );
+});
+
+test('by default a cache takes a sixteenth of the heap, and 16 MB where the process does not know its heap', () => {
+  expect(defaultCacheBytes()).toBe(Math.floor(getHeapStatistics().heap_size_limit / 16));
+  const builtin = vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => {
+    throw new Error('This platform has no such module.');
+  });
+  expect(defaultCacheBytes()).toBe(16_000_000);
+  builtin.mockRestore();
 });
