@@ -210,6 +210,5 @@ function headOf(
   // The record holds the facts that lists show. The store sets the revision and the time of the write: without them, a
   // retry of a save has the same head.
   const document = { ...writeSession(session, { state }), ...SAID_BY_RECORD };
-  const entries = Array.from(lists, ([name, { elements, mark }]) => [name, elements.length, mark] as const);
-  return writeHead(session.version, document, values, entries);
+  return writeHead(session.version, document, values, lists);
 }

@@ -38,15 +38,19 @@ export function writeHead(
   version: number,
   document: object,
   values: ReadonlyMap<string, ContentMark>,
-  lists: Iterable<readonly [name: string, length: number, mark: ContentMark]>,
+  lists: ReadonlyMap<string, MarkedList>,
 ): string {
-  return JSON.stringify({
-    version,
-    document,
-    values: [...values.keys()],
-    marks: [...values.values()].flatMap(({ digest, bytes }) => [digest, bytes]),
-    lists: Array.from(lists, ([name, length, { digest, bytes }]) => [name, length, digest, bytes]),
-  });
+  const marks: (string | number)[] = [];
+  for (const { digest, bytes } of values.values()) marks.push(digest, bytes);
+  const listed: object[] = [];
+  for (const [name, { elements, mark }] of lists)
+    listed.push([name, elements.length, mark.digest, mark.bytes]);
+  return JSON.stringify({ version, document, values: [...values.keys()], marks, lists: listed });
+}
+
+interface MarkedList {
+  readonly elements: { readonly length: number };
+  readonly mark: ContentMark;
 }
 
 /** @throws StateFormatError for an unreadable head. */
