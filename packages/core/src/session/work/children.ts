@@ -1,15 +1,17 @@
 import type { SessionChannel } from '../../channel/session-channel.ts';
 import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
+import { isTerminal } from '../../state/execution/status.ts';
 import { withoutWaits } from '../actions/waiting-calls.ts';
 import { reserveOf, type InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, OwnerOptions } from '../session-claim.ts';
+import type { SessionInfo } from '../session-info.ts';
 import type { SessionStore } from '../session-store.ts';
 import { ifMissing } from '../store/backend/write-record.ts';
 import { notifyWorker } from './notify-worker.ts';
 
-type Relatives = Pick<SessionStore, 'load' | 'enqueue'>;
+type Relatives = Pick<SessionStore, 'load' | 'inspect' | 'enqueue'>;
 
 export interface ChildrenParts {
   /** The store without an owner: a parent and its children can be sessions of different owners. */
@@ -23,7 +25,7 @@ export interface ChildrenParts {
  */
 export async function withoutEndedChildren(
   session: AgentSession,
-  store: Pick<Relatives, 'load'>,
+  store: Pick<Relatives, 'inspect'>,
   at: Instant,
 ): Promise<AgentState> {
   const { state } = session;
@@ -31,15 +33,16 @@ export async function withoutEndedChildren(
   const endedChildren = new Set<unknown>();
   for (const entry of waiting) {
     if (entry.type !== 'child') continue;
-    const child = await store.load(entry.sessionId);
+    const child = await store.inspect(entry.sessionId).then(({ info }) => info, ifMissing(undefined));
     const isChild = child !== undefined && maySee(session, child);
-    if (!isChild || child.state.execution?.isTerminal) endedChildren.add(entry);
+    const hasEnded = child?.executionStatus !== undefined && isTerminal(child.executionStatus);
+    if (!isChild || hasEnded) endedChildren.add(entry);
   }
   if (endedChildren.size === 0) return state;
   return withoutWaits(state, (entry) => endedChildren.has(entry), at);
 }
 
-function maySee({ sessionId, owner }: AgentSession, child: AgentSession): boolean {
+function maySee({ sessionId, owner }: AgentSession, child: SessionInfo): boolean {
   return owner === undefined || owner === child.owner || sessionId === child.parentId;
 }
 
