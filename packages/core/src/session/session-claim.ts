@@ -24,7 +24,7 @@ export interface EnqueueOptions extends OwnerOptions {
 export interface LoadOptions extends OwnerOptions {
   /**
    * The session as this store returned it before. While the content is the same, the store reads only the record and
-   * returns the base. Otherwise it reads the content.
+   * returns the base. Otherwise it reads what was added since, or the whole content after an edit.
    */
   readonly base?: AgentSession | undefined;
 }

@@ -154,8 +154,7 @@ export interface SessionStore {
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
   /**
    * Claims a session, and returns it with its oldest inbox items. Of several simultaneous callers, one gets the claim.
-   * The store reads no content for a refused claim. For a claim with a base, it reads the content only when it has
-   * changed.
+   * The store reads no content for a refused claim. For a claim with a base, it reads only what was added since.
    * @throws SessionNotFoundError; SessionBusyError while the claim of another worker lasts; SessionSuspectError as
    * `ifSuspect` demands.
    */
