@@ -6,6 +6,7 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 import { withStoreErrors, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
 
 const MEMORY = ':memory:';
+const MAX_LOG_BYTES = 16 * 2 ** 20;
 const MAX_WAL_ATTEMPTS = 100;
 /** Only the user of the process reads and writes what a store creates. On Windows, modes have no effect. */
 const PRIVATE_FILE = 0o600;
@@ -142,7 +143,8 @@ function makeDurable(database: SqliteDatabase, location: string): void {
       `The database ${location} cannot use a write-ahead log: its journal mode is "${mode}". Use a file on a local disk.`,
     );
   }
-  database.exec('PRAGMA synchronous = FULL');
+  // A reader that stays can make the log large. SQLite cuts it to this size when it begins the log again.
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
 }
 
 function useWriteAheadLog(database: SqliteDatabase): string {

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
@@ -100,3 +101,23 @@ function contentOf(path: string): (Buffer | undefined)[] {
     existsSync(path + end) ? readFileSync(path + end) : undefined,
   );
 }
+
+test('a write-ahead log that grew under a reader gets small again', async () => {
+  const path = newFile();
+  const store = await SqliteSessionStore.open({ path });
+  const logBytes = () => statSync(`${path}-wal`).size;
+  const write = async (sessionId: string, bytes: number) => {
+    const session = AgentSession.create({ definition: { name: 'a' }, sessionId });
+    await store.create(session.withState(session.state.withMetadata('text', 'x'.repeat(bytes))));
+  };
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM sessions');
+  for (const id of ['one', 'two', 'three']) await write(id, 10_000_000);
+  const large = logBytes();
+  reader.exec('COMMIT');
+  reader.close();
+  for (let id = 0; id < 3; id++) await write(`small ${id}`, 1);
+  expect(large).toBeGreaterThan(30_000_000);
+  expect(logBytes()).toBeLessThan(20_000_000);
+  await store.close();
+});
