@@ -150,6 +150,8 @@ export function modelSchema(purpose: SchemaPurpose, schema: unknown, jsonSchema?
 
 /** The number of problems that a model receives at once. */
 const PROBLEM_LIMIT = 20;
+/** The characters of a problem that a model reads. A problem can list all names of an object. */
+const PROBLEM_LENGTH = 2_000;
 
 function jsonSchemaCheck({ subject }: SchemaPurpose, schema: JsonObject): Check {
   return (input) => {
@@ -260,7 +262,8 @@ function withIssues(issues: readonly string[]): { readonly issues: readonly stri
 
 function issueInWords({ message, path = [] }: StandardIssue): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-  return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
+  const words = keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
+  return words.length <= PROBLEM_LENGTH ? words : `${words.slice(0, PROBLEM_LENGTH).toWellFormed()}…`;
 }
 
 /** Keywords whose value is a schema, or a list of schemas. */

@@ -206,6 +206,13 @@ describe('arguments by JSON Schema: all problems are listed at once', () => {
     expect([problems.length, problems.at(20)]).toEqual([21, 'further problems are not listed']);
   });
 
+  test('of at most 2,000 characters each', async () => {
+    const made = tool({ name: 'x', description: '', inputSchema: z.strictObject({}), execute: () => null });
+    const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`member${at}`, at]));
+    const found = await made.validate(unknown);
+    expect('problem' in found ? found.problem : '').toMatch(/^Unrecognized keys: "member0".{1900,2000}…$/);
+  });
+
   test('in the error that a model reads', async () => {
     const made = tool({ name: 'book', description: '', inputSchema: trip, execute: () => null });
     const script = [{ calls: { book: { to: 7, seats: 0, stops: [] } } }, 'Sorry.'] as const;
