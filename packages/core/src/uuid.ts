@@ -1,5 +1,5 @@
 /** The number of ids that one call of the random generator provides. */
-const BATCH = 128;
+const BATCH = 1_024;
 const BYTES = 16;
 
 /**
