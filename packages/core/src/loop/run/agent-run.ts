@@ -9,7 +9,7 @@ import { abortKind, holdOnYield, type HeldSignal } from '../stopping/abort.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { infer, waitForRetry } from './infer.ts';
 import { RunState } from './run-state.ts';
-import { nextAction, type NextAction } from '../steps/stepper.ts';
+import { nextActionOf, type NextAction } from '../steps/stepper.ts';
 import { ToolRound } from './tool-round.ts';
 import { after } from '../tools/tool-arguments.ts';
 import { waitingOfStep, withTimeoutsApplied } from '../tools/waiting.ts';
@@ -60,7 +60,7 @@ export class AgentRun {
     const { run } = this;
     if (!this.hasStarted && !(await this.begin())) return false;
     while (!run.signals.isHandedOver()) {
-      const { state } = run;
+      const { changeCount } = run;
       let isOver = false;
       try {
         const action = this.enterStep();
@@ -69,7 +69,7 @@ export class AgentRun {
             if (await waitForRetry(run)) break;
             this.recordCancel();
             run.release();
-            if (run.state === state) return this.suspend();
+            if (run.changeCount === changeCount) return this.suspend();
             isOver = true; // the run was cancelled, or the step deadline passed meanwhile
             break;
           case 'finish':
@@ -87,7 +87,7 @@ export class AgentRun {
         await run.hooks.recordThrown(error);
         isOver = true;
       }
-      const isStuck = run.state === state;
+      const isStuck = run.changeCount === changeCount;
       if (!isOver && !isStuck) continue;
       run.release();
       if (this.mustCloseStep(isStuck)) {
@@ -95,7 +95,7 @@ export class AgentRun {
         if (pendingCalls) await pendingCalls;
         this.closeStep();
         if (until === 'step') return true;
-      } else if (run.state === state) break;
+      } else if (run.changeCount === changeCount) break;
     }
     return this.endRun();
   }
@@ -137,7 +137,7 @@ export class AgentRun {
     } catch (error) {
       await run.hooks.recordThrown(error);
     }
-    const action = nextAction(run.state);
+    const action = nextActionOf(run);
     if (action.type === 'resolveTools') {
       this.hasCallsInDoubt = true;
       await this.toolRound([], action.toolExecutions).resolveInDoubt();
@@ -204,7 +204,7 @@ export class AgentRun {
       run.restartCount();
       if (loop.hooks.has('stepDeadline')) run.signals.arm(run.hooks, run.clock);
     }
-    return nextAction(run.state);
+    return nextActionOf(run);
   }
 
   private get signalCount(): number {
@@ -252,7 +252,7 @@ export class AgentRun {
 
   private checkLimits(): Promise<unknown> | boolean {
     const { run, signalCount } = this;
-    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return true;
+    if (nextActionOf(run).type !== 'beginStep' || run.checkAbort()) return true;
     return after(run.hooks.enforceLimits(), (isStopped) => {
       const pendingHooks = run.signals.isAbandoned() ? undefined : run.hooks.callAll('beforeStep');
       return after(pendingHooks, () => this.beginUnlessStopped(isStopped, signalCount));
@@ -264,7 +264,7 @@ export class AgentRun {
     const { run } = this;
     if (isStopped || this.signalCount > signalCount)
       run.change(run.state.withoutContinuationRequested(run.now()));
-    if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
+    if (nextActionOf(run).type === 'beginStep') this.beginStep(run.now());
     return true;
   }
 
@@ -298,8 +298,8 @@ export class AgentRun {
   /** True when the open step must be closed. False while the execution waits, and when the run hands it over. */
   private mustCloseStep(isStuck: boolean): boolean {
     const { run } = this;
-    if (run.state.currentStep === undefined || run.signals.isHandedOver()) return false;
-    return isStuck || nextAction(run.state).type !== 'wait';
+    if (run.currentStep === undefined || run.signals.isHandedOver()) return false;
+    return isStuck || nextActionOf(run).type !== 'wait';
   }
 
   private closeStep(): void {
@@ -312,7 +312,7 @@ export class AgentRun {
 
   /** Closes the calls that wait inside, as subagents do. Returns a promise only when there are some. */
   private closeWaitingCalls(): Promise<void> | undefined {
-    const executions = this.run.state.currentStep?.toolExecutions ?? NOTHING;
+    const executions = this.run.currentStep?.toolExecutions ?? NOTHING;
     if (!some(executions, isWaitingInside)) return undefined;
     return this.toolRound([]).closeInterrupted(executions.filter(isWaitingInside));
   }

@@ -20,7 +20,7 @@ import type { InferenceDelta, InferenceRequest } from '../inference/driver.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
 import { userMessage } from '../../state/messages/messages.ts';
 import type { EventBody } from '../steps/events.ts';
-import { nextAction } from '../steps/stepper.ts';
+import { nextActionOf, type Workable } from '../steps/stepper.ts';
 import {
   effectiveRequest,
   fingerprintFor,
@@ -38,7 +38,8 @@ import type { RunParts } from './loop-parts.ts';
 import type { HookedRun, RunHooks } from './run-hooks.ts';
 
 /** The part of a run that the inference of a step uses. */
-export interface InferenceRun extends CallingRun, Pick<HookedRun, 'signals' | 'checkAbort' | 'mayBegin'> {
+export interface InferenceRun
+  extends CallingRun, Workable, Pick<HookedRun, 'signals' | 'checkAbort' | 'mayBegin'> {
   readonly given: Pick<RunParts, 'listeners' | 'runContext' | 'awaitReader'>;
   /** True before the first call of the model in a step that this run began: the limits were checked for it. */
   readonly isFirstCall: boolean;
@@ -59,12 +60,12 @@ export async function infer(run: InferenceRun): Promise<void> {
   const fallback = loop.fallback?.inUse(run.state, loop.clock.now());
   if (!run.isFirstCall) {
     if (!isOtherModel(run, fallback)) await shortenRequest(run, requestOf(run, fallback));
-    if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
+    if (!run.mayBegin() || nextActionOf(run).type !== 'infer') return;
   }
   let request = finalRequest(run, requestOf(run, fallback));
   if (loop.hooks.has('beforeInference')) {
     request = await requestAfterHooks(run, request);
-    if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
+    if (!run.mayBegin() || nextActionOf(run).type !== 'infer') return;
   }
   keepRequest(run, request);
   if (loop.hooks.has('checkRequest')) loop.hooks.checkRequest(request, run.hooks.context);

@@ -4,7 +4,7 @@ import { isAgentStop, type StopSignal } from '../../state/execution/continuation
 import type { StatePoint } from '../hooks/hook-chain.ts';
 import type { ResultOf } from '../hooks/hook-results.ts';
 import type { Hook, HookContext, HookPoint, StepDeadline } from '../hooks/hook.ts';
-import { nextAction, rebaseToolChanges, type StepperOutcome } from '../steps/stepper.ts';
+import { nextAction, rebaseToolChanges, type StepperOutcome, type Workable } from '../steps/stepper.ts';
 import type { AbortKind } from '../stopping/abort.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunSignals } from '../stopping/run-signals.ts';
@@ -13,7 +13,7 @@ import { knownLimit } from './call-model.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 
 /** The part of a run that its hooks use. */
-export interface HookedRun {
+export interface HookedRun extends Workable {
   readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList' | 'modelIdOf'>;
   readonly given: Pick<RunParts, 'runContext'>;
   readonly state: AgentState;

@@ -1,12 +1,19 @@
 import { readClock, secondsBetween, systemClock, type Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
+import type { ExecutionState } from '../../state/execution/execution.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { Messages } from '../../state/messages/messages.ts';
 import type { ExecutionId, StepId } from '../../state/values/ids.ts';
 import { announceTo, eventOf, eventsBetween, withToolsOfLoop, type EventBody } from '../steps/events.ts';
-import { applyChecked, rebaseToolChanges, withTools, type StepperOutcome } from '../steps/stepper.ts';
+import {
+  applyChecked,
+  rebaseToolChanges,
+  stepAfter,
+  withTools,
+  type StepperOutcome,
+} from '../steps/stepper.ts';
 import type { AbortKind } from '../stopping/abort.ts';
 import { withStop, withStopKept, withStopOnce } from '../stopping/final-stop.ts';
 import { RunSignals } from '../stopping/run-signals.ts';
@@ -22,13 +29,19 @@ import type { ToolRun } from './running-tool.ts';
  * and does nothing once the run is lost. Errors of hooks, tools and drivers are recorded in the state.
  */
 export class RunState implements InferenceRun, ToolRun {
-  state: AgentState;
   readonly loop: LoopParts;
   readonly given: RunParts;
   readonly signals: RunSignals;
   readonly clock: WorkClock;
   readonly hooks: RunHooks;
   readonly checkpointer: Checkpointer;
+  /** The number of changes so far. */
+  changeCount = 0;
+  /** The state as it was built last. */
+  private built: AgentState;
+  /** The open step, if it was changed since. */
+  private changedStep: AgentStep | undefined;
+  private changedAt: Instant = 0;
   /** The step that this run began last, as it began. */
   private begunStep: AgentStep | undefined;
   private countedUntil: Instant;
@@ -42,7 +55,7 @@ export class RunState implements InferenceRun, ToolRun {
   private executionId: ExecutionId | undefined;
 
   constructor(state: AgentState, loop: LoopParts, given: RunParts) {
-    this.state = state;
+    this.built = state;
     this.loop = loop;
     this.given = given;
     this.signals = new RunSignals(given.signal, given.checkpoint !== undefined);
@@ -53,29 +66,62 @@ export class RunState implements InferenceRun, ToolRun {
     this.hasNewIds = loop.clock === systemClock;
   }
 
+  /** The present state. After a change of the open step alone, it is built when somebody reads it. */
+  get state(): AgentState {
+    const { changedStep } = this;
+    if (changedStep === undefined) return this.built;
+    this.changedStep = undefined;
+    return (this.built = this.built.withNewStep(changedStep, this.changedAt));
+  }
+
+  /** The execution of the present state, except that it may have an earlier version of the open step. */
+  get execution(): ExecutionState | undefined {
+    return this.built.execution;
+  }
+
+  /** The open step of the present state. */
+  get currentStep(): AgentStep | undefined {
+    return this.changedStep ?? this.built.currentStep;
+  }
+
   // Changes
 
   advance(outcome: StepperOutcome): void {
-    this.change(applyChecked(this.state, outcome, this.hasNewIds));
+    const step = this.currentStep && stepAfter(this.currentStep, outcome);
+    if (step === undefined) this.change(applyChecked(this.state, outcome, this.hasNewIds));
+    else this.changeStep(step, outcome.at);
   }
 
   beginStep(stepId: StepId, input: Messages, at: Instant): void {
     this.advance({ type: 'stepBegun', stepId, input, at });
-    this.begunStep = this.state.currentStep;
+    this.begunStep = this.currentStep;
   }
 
   get isFirstCall(): boolean {
-    return this.state.currentStep === this.begunStep;
+    return this.currentStep === this.begunStep;
   }
 
   record(toolExecutions: readonly ToolExecution[], at: Instant): void {
-    this.change(withTools(this.state, toolExecutions, at, this.hasNewIds));
+    const { currentStep } = this;
+    if (currentStep === undefined || !this.hasNewIds)
+      this.change(withTools(this.state, toolExecutions, at, this.hasNewIds));
+    else this.changeStep(currentStep.withToolExecutions(toolExecutions), at);
+  }
+
+  private changeStep(step: AgentStep, at: Instant): void {
+    if (this.signals.isAbandoned() || step === this.currentStep) return;
+    const { listeners, parent } = this.given;
+    if (listeners.length > 0 || parent) return this.change(this.state.withNewStep(step, at));
+    this.changedAt = this.changedStep === undefined ? at : Math.max(at, this.changedAt);
+    this.changedStep = step;
+    this.changeCount++;
   }
 
   change(state: AgentState): void {
     if (this.signals.isAbandoned()) return;
     const before = this.state;
-    this.state = state;
+    this.built = state;
+    if (state !== before) this.changeCount++;
     this.given.parent?.follow(state);
     this.announce(before, state);
   }

@@ -11,7 +11,7 @@ import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../steps/checkpoint.ts';
 import { announceTo, type AgentEvent, type EventBody } from '../steps/events.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import { stepAtWork } from '../steps/stepper.ts';
+import { stepAtWork, type Workable } from '../steps/stepper.ts';
 import { excessOfProgress, shareOfCall, tooLargeError } from '../tools/result-size.ts';
 import type { ToolContext } from '../tools/tool-context.ts';
 import type { InferenceRun } from './infer.ts';
@@ -20,7 +20,10 @@ import type { HookedRun } from './run-hooks.ts';
 /** The part of a run that tool executions use. */
 export interface ToolRun
   extends
-    Pick<HookedRun, 'state' | 'signals' | 'clock' | 'now' | 'raise' | 'checkAbort' | 'mayBegin'>,
+    Pick<
+      HookedRun,
+      'state' | keyof Workable | 'signals' | 'clock' | 'now' | 'raise' | 'checkAbort' | 'mayBegin'
+    >,
     Pick<InferenceRun, 'hooks' | 'checkpointer' | 'emit'> {
   readonly loop: Pick<
     LoopParts,

@@ -57,7 +57,7 @@ export function admit(run: ToolRun, call: ToolCallPart): Admission | Promise<Adm
 
 /** True when work may start in the current step. */
 export function mayStart(run: ToolRun): boolean {
-  return run.mayBegin() && canRunTools(run.state);
+  return run.mayBegin() && canRunTools(run);
 }
 
 async function runHooks(run: ToolRun, requested: ToolCallPart): Promise<Admission> {
@@ -186,9 +186,11 @@ function endFailed(run: ToolRun, execution: ToolExecution, error: unknown): Admi
 }
 
 /** The execution of an approved call, or a new execution. */
-function executionOfCall({ state, loop }: ToolRun, call: ToolCallPart): ToolExecution {
-  const known = stepAtWork(state)?.executionOf(call.toolCallId);
-  return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));
+function executionOfCall(run: ToolRun, call: ToolCallPart): ToolExecution {
+  const known = stepAtWork(run)?.executionOf(call.toolCallId);
+  return (
+    known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(run.loop.clock))
+  );
 }
 
 /** The error of a call that hooks blocked. The message lists their reasons, one on each line. */

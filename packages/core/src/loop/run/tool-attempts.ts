@@ -73,8 +73,8 @@ export async function runAttempts(
     }
     const seconds = end?.retryAfterSeconds;
     if (end === undefined || tool === undefined || seconds === undefined) return end;
-    const isDue = canRunTools(run.state) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
-    if (!isDue || !canRunTools(run.state)) return end;
+    const isDue = canRunTools(run) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
+    if (!isDue || !canRunTools(run)) return end;
     const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
     if (!(next instanceof ToolExecution)) return next;
     execution = next;

@@ -244,7 +244,7 @@ export class ToolRound {
   }
 
   private indexOf(id: ToolExecutionId, likely = 0): number {
-    return indexOfExecution(stepAtWork(this.run.state)?.toolExecutions ?? NOTHING, id, likely);
+    return indexOfExecution(stepAtWork(this.run)?.toolExecutions ?? NOTHING, id, likely);
   }
 
   /** The current version of the execution, with its outcome: its tool may have reported progress or usage. */
@@ -254,7 +254,7 @@ export class ToolRound {
     at: Instant,
     done?: readonly ToolExecution[],
   ): ToolExecution {
-    const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
+    const execution = stepAtWork(this.run)?.toolExecutions[place] as ToolExecution;
     const isForgotten = this.toolOf(execution)?.isResumable && outcome.type !== 'interrupted';
     const known = isForgotten ? execution.withNewProgress(undefined) : execution;
     return this.fitted(known.withCheckedOutcome(outcome, at), done);

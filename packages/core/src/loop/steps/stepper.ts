@@ -116,11 +116,18 @@ const NONE: NextAction = Object.freeze({ type: 'none' });
  */
 export function nextAction(state: AgentState): NextAction {
   requireState(state, 'nextAction');
-  const { execution } = state;
+  return nextActionOf(state);
+}
+
+/** The part of a state that the next action depends on. A run has it too, without a state that is built for it. */
+export type Workable = Pick<AgentState, 'execution' | 'currentStep'>;
+
+/** Does the same as `nextAction` for a run, or for a state that is one for sure. */
+export function nextActionOf({ execution, currentStep }: Workable): NextAction {
   if (execution === undefined || execution.status === 'pending') return START;
   if (execution.isTerminal) return NONE;
   if (execution.status === 'suspended') return { type: 'wait', waiting: execution.waiting };
-  if (execution.currentStep) return nextInStep(execution.currentStep, execution.continuation.hasNewSignals);
+  if (currentStep) return nextInStep(currentStep, execution.continuation.hasNewSignals);
   return execution.hasUnresolvedErrors || execution.shouldStop ? FINISH : BEGIN_STEP;
 }
 
@@ -156,8 +163,7 @@ function isInDoubt(execution: ToolExecution): boolean {
 }
 
 /** True when tools of the current step may start. Some of them may already run. */
-export function canRunTools({ execution }: AgentState): boolean {
-  const step = execution?.currentStep;
+export function canRunTools({ execution, currentStep: step }: Workable): boolean {
   if (execution === undefined || step?.response === undefined) return false;
   if (execution.status !== 'inProgress' || step.errors.length > 0) return false;
   return !execution.continuation.hasNewSignals && RUNS_TOOLS.has(step.response.finishReason);
@@ -178,21 +184,22 @@ export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentS
 /** Does the same as `applyOutcome`. With `hasNewIds`, the ids are random and new, so no duplicates are searched for. */
 export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
+  const step = state.currentStep && stepAfter(state.currentStep, outcome);
+  if (step !== undefined) return withStep(state, step, at);
   switch (outcome.type) {
     case 'started':
       return state.withExecutionStarted(at, outcome.executionId);
     case 'stepBegun':
       return withStep(state, AgentStep.create(outcome.input, outcome.stepId), at, hasNewIds);
-    case 'inputChanged':
-      return withStep(state, state.currentStep?.withInput(outcome.input), at);
     case 'requestChanged':
       return withEffectiveRequest(state, outcome.request, at);
     case 'inferred':
-      return withResponse(state, outcome.response, outcome.fingerprint, at);
+      return withLateResponse(state, outcome.response, outcome.fingerprint, at);
     case 'inferenceFailed':
       return withFailure(state, outcome.failure, outcome.fallback, at);
+    case 'inputChanged':
     case 'inferenceRetried':
-      return withStep(state, state.currentStep?.withInferenceRetried(at), at);
+      return state; // no step is open
     case 'toolsAdvanced':
       for (const execution of outcome.toolExecutions) requireToolExecution(execution);
       return withTools(state, outcome.toolExecutions, at, hasNewIds);
@@ -207,13 +214,21 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
   }
 }
 
-function withStep(
-  state: AgentState,
-  step: AgentStep | undefined,
-  at: Instant,
-  hasNewIds = false,
-): AgentState {
-  if (step === undefined) return state;
+/** Returns the open step after an outcome that changes nothing else in the state; `undefined` for any other outcome. */
+export function stepAfter(step: AgentStep, outcome: StepperOutcome): AgentStep | undefined {
+  switch (outcome.type) {
+    case 'inputChanged':
+      return step.withInput(outcome.input);
+    case 'inferred':
+      return step.withResponse(outcome.response, outcome.fingerprint);
+    case 'inferenceRetried':
+      return step.withInferenceRetried(outcome.at);
+    default:
+      return undefined;
+  }
+}
+
+function withStep(state: AgentState, step: AgentStep, at: Instant, hasNewIds = false): AgentState {
   return hasNewIds ? state.withNewStep(step, at) : state.withCurrentStep(step, at);
 }
 
@@ -245,21 +260,20 @@ function withFailure(
  * The step that the loop works on: the open step, or the last step of a terminal execution. A hook may end the
  * execution while an inference or calls run; their results still belong to that step.
  */
-export function stepAtWork({ currentStep, execution }: AgentState): AgentStep | undefined {
+export function stepAtWork({ currentStep, execution }: Workable): AgentStep | undefined {
   return currentStep ?? (execution?.isTerminal ? execution.lastStepExecution?.step : undefined);
 }
 
-/** Records a response, which may arrive after a hook ended the execution. */
-function withResponse(
+/** Records a response that arrived after a hook ended the execution. */
+function withLateResponse(
   state: AgentState,
   response: InferenceResponse,
   fingerprint: string | undefined,
   at: Instant,
 ): AgentState {
   const step = stepAtWork(state);
-  if (step === undefined || (step !== state.currentStep && step.response !== undefined)) return state;
-  const next = step.withResponse(response, fingerprint);
-  return step === state.currentStep ? withStep(state, next, at) : state.withLastStep(next, at);
+  if (step === undefined || step.response !== undefined) return state;
+  return state.withLastStep(step.withResponse(response, fingerprint), at);
 }
 
 /** Records the started and completed calls of a step whose execution a hook has ended. */
