@@ -7,7 +7,7 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from '../messages/messages.ts';
-import { concatExact, NOTHING, pushTo, some } from '../values/frozen-array.ts';
+import { joined, mapped, NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import { MessageId, type StepId } from '../values/ids.ts';
 import type { InferenceResponse } from '../inference/inference-response.ts';
 import { isAllowed, type ToolChoice } from '../inference/request.ts';
@@ -41,9 +41,9 @@ export function outputOf(
   let added: Message[] | undefined;
   const requested = response?.toolCalls ?? NOTHING;
   const others = startedBeside(toolExecutions, requested);
-  const toolCalls = others.length === 0 ? requested : concatExact(requested, others);
+  const toolCalls = others.length === 0 ? requested : joined(requested, others);
   const said: readonly AssistantPart[] = response?.content ?? NOTHING;
-  const content = others.length === 0 ? said : Object.freeze(concatExact(said, others));
+  const content = others.length === 0 ? said : Object.freeze(joined(said, others));
   const createdAt = toInstant(at);
   const metadata = tags && metadataOf(tags);
   if (content.length > 0) {
@@ -51,7 +51,7 @@ export function outputOf(
     added = pushTo(added, assembleMessage('assistant', { id, createdAt, content, metadata }));
   }
   if (toolCalls.length > 0) {
-    const results = toolCalls.map((call, place) => {
+    const results = mapped(toolCalls, (call, place) => {
       const execution = executionOf(toolExecutions, call.toolCallId, place);
       return execution?.toResultPart() ?? notRun(call, response, request?.toolChoice);
     });

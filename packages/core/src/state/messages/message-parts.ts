@@ -1,5 +1,5 @@
 import { wrongArgument } from '../../arguments.ts';
-import { some } from '../values/frozen-array.ts';
+import { NOTHING, pushTo, some } from '../values/frozen-array.ts';
 import { isHandledByLoop } from './call-marks.ts';
 import type { Message, MessagePart, ToolCallPart } from './messages.ts';
 
@@ -24,9 +24,9 @@ function joinText(content: Message | readonly MessagePart[], type: 'text' | 'rea
  * approval of a person.
  */
 export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
-  const calls: ToolCallPart[] = [];
-  for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
-  return calls;
+  let calls: ToolCallPart[] | undefined;
+  for (const part of partsOf(content)) if (isOwnToolCall(part)) calls = pushTo(calls, part);
+  return calls ?? NOTHING;
 }
 
 /** True when the content has a tool call that the loop handles. */

@@ -1,5 +1,6 @@
 import { DocumentReader, orderedReader, readString, type Read } from '../../document.ts';
 import { listReader } from '../values/known-part.ts';
+import { mapped } from '../values/frozen-array.ts';
 import { List } from '../values/list.ts';
 import { checkedMessage, readMessage, type Message, type Messages } from './messages.ts';
 import { requireString, wrongArgument } from '../../arguments.ts';
@@ -78,7 +79,7 @@ export class MessageStore {
     const sections =
       place < 0
         ? [...this.sections, section]
-        : this.sections.map((known, other) => (other === place ? section : known));
+        : mapped(this.sections, (known, other) => (other === place ? section : known));
     return new MessageStore(Object.freeze(sections));
   }
 

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors.ts';
-import { NOTHING, some } from '../values/frozen-array.ts';
+import { joined, NOTHING, some } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { Metadata } from '../values/metadata.ts';
@@ -15,7 +15,7 @@ export function putExecutions(
   put: readonly ToolExecution[],
   calls: readonly ToolCallPart[],
 ): readonly ToolExecution[] {
-  const result = [...executions];
+  const result = joined(executions, NOTHING);
   let place = 0;
   let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
   for (const execution of put) {

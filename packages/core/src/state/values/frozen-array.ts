@@ -18,13 +18,20 @@ export function pushTo<T>(list: T[] | undefined, element: T): T[] {
 }
 
 /**
- * Returns the elements of both arrays in an array without spare room. A spread allocates room for twice as many
- * elements.
+ * Returns the elements of both arrays in one array. A spread reads a frozen array by its iterator, which takes three times as
+ * long.
  */
-export function concatExact<T>(first: readonly T[], second: readonly T[]): T[] {
-  const result: T[] = [];
-  result.length = first.length + second.length;
-  for (let index = 0; index < first.length; index++) result[index] = first[index] as T;
-  for (let index = 0; index < second.length; index++) result[first.length + index] = second[index] as T;
-  return result;
+export function joined<T>(first: readonly T[], second: readonly T[]): T[] {
+  let result: T[] | undefined;
+  for (let index = 0; index < first.length; index++) result = pushTo(result, first[index] as T);
+  for (let index = 0; index < second.length; index++) result = pushTo(result, second[index] as T);
+  return result ?? [];
+}
+
+/** Returns what `Array.prototype.map` returns, which takes ten times as long for a frozen array. */
+export function mapped<T, U>(elements: readonly T[], make: (element: T, index: number) => U): U[] {
+  let result: U[] | undefined;
+  for (let index = 0; index < elements.length; index++)
+    result = pushTo(result, make(elements[index] as T, index));
+  return result ?? [];
 }

@@ -1,4 +1,5 @@
 import { wrongArgument } from '../../arguments.ts';
+import { joined, NOTHING } from './frozen-array.ts';
 
 const WIDTH = 32;
 const BITS = 5;
@@ -122,10 +123,10 @@ export class List<T> implements Iterable<T> {
     const sequence = isLongest ? this.#sequence : { length: 0 };
     const length = this.length + elements.length;
     if (this.tail.length + elements.length < WIDTH) {
-      const longerTail = Object.freeze([...this.tail, ...elements]);
+      const longerTail = Object.freeze(joined(this.tail, elements));
       return new List({ length, root, levels, tail: longerTail }, lineage, sequence);
     }
-    let tail = [...this.tail]; // slice() of a frozen array is twenty times slower than a spread
+    let tail = joined(this.tail, NOTHING);
     let full = (this.length - tail.length) / WIDTH;
     for (let index = 0; index < elements.length; index++) {
       tail.push(elements[index] as T);
@@ -311,7 +312,7 @@ function entryOf(first: CacheEntry | undefined, cache: object): CacheEntry | und
 }
 
 function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: readonly T[]): Node<T> {
-  const copy = [...node];
+  const copy = joined(node, NOTHING);
   const slot = Math.floor(chunkIndex / WIDTH ** (level - 1)) % WIDTH;
   copy[slot] =
     level === 1
