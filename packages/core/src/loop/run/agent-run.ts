@@ -11,7 +11,6 @@ import { infer, waitForRetry } from './infer.ts';
 import { RunState } from './run-state.ts';
 import { nextActionOf, type NextAction } from '../steps/stepper.ts';
 import { ToolRound } from './tool-round.ts';
-import { after } from '../tools/tool-arguments.ts';
 import { waitingOfStep, withTimeoutsApplied } from '../tools/waiting.ts';
 
 /** The actions that do the work of a step; the others begin, suspend or end the execution. */
@@ -253,10 +252,18 @@ export class AgentRun {
   private checkLimits(): Promise<unknown> | boolean {
     const { run, signalCount } = this;
     if (nextActionOf(run).type !== 'beginStep' || run.checkAbort()) return true;
-    return after(run.hooks.enforceLimits(), (isStopped) => {
-      const pendingHooks = run.signals.isAbandoned() ? undefined : run.hooks.callAll('beforeStep');
-      return after(pendingHooks, () => this.beginUnlessStopped(isStopped, signalCount));
-    });
+    const isStopped = run.hooks.enforceLimits();
+    return typeof isStopped === 'boolean'
+      ? this.callBeforeStep(isStopped, signalCount)
+      : isStopped.then((is) => this.callBeforeStep(is, signalCount));
+  }
+
+  private callBeforeStep(isStopped: boolean, signalCount: number): Promise<unknown> | boolean {
+    const { run } = this;
+    const pendingHooks = run.signals.isAbandoned() ? undefined : run.hooks.callAll('beforeStep');
+    return pendingHooks
+      ? pendingHooks.then(() => this.beginUnlessStopped(isStopped, signalCount))
+      : this.beginUnlessStopped(isStopped, signalCount);
   }
 
   /** A limit may have raised its signal in the step before; that signal counts as well, from `signalCount` on. */

@@ -71,11 +71,8 @@ export async function runAttempts(
     } finally {
       context.end();
     }
-    const seconds = end?.retryAfterSeconds;
-    if (end === undefined || tool === undefined || seconds === undefined) return end;
-    const isDue = canRunTools(run) && (await pause(run.loop.clock, seconds * 1000, toolSignal));
-    if (!isDue || !canRunTools(run)) return end;
-    const next = await nextAttempt(run, tool, latestExecution(run.state, execution), args, end);
+    if (tool === undefined || end?.retryAfterSeconds === undefined) return end;
+    const next = await nextAttempt(run, tool, { execution, args }, end, toolSignal);
     if (!(next instanceof ToolExecution)) return next;
     execution = next;
     if (asksFirst) await run.checkpointer.save('intent');
@@ -196,16 +193,20 @@ function pauseBeforeRetry(retry: ToolRetry | undefined, attempt: number, error: 
 }
 
 /**
- * Starts the next attempt of a call, or returns the end of the call without one. Returns `undefined` when a person must
- * approve the attempt.
+ * Starts the next attempt of a call after its pause, or returns the end of the call without one. Returns `undefined` when a
+ * person must approve the attempt.
  */
 async function nextAttempt(
   run: ToolRun,
   tool: Tool,
-  failed: ToolExecution,
-  args: unknown,
+  { execution: last, args }: StartedCall,
   end: CallEnd,
+  toolSignal: AbortSignal,
 ): Promise<ToolExecution | CallEnd | undefined> {
+  const { retryAfterSeconds = 0 } = end;
+  const isDue = canRunTools(run) && (await pause(run.loop.clock, retryAfterSeconds * 1000, toolSignal));
+  if (!isDue || !canRunTools(run)) return end;
+  const failed = latestExecution(run.state, last);
   let admission: Admission;
   try {
     admission = await admitByRule(run, tool, failed, { type: 'start', execution: failed, args });

@@ -39,6 +39,7 @@ export class ToolRound {
   private toLaunch: readonly StartedCall[] = NOTHING;
   private endedCalls: EndedCall[] | undefined;
   private onEnded: (() => void) | undefined;
+  private lastCall: Promise<void> | undefined;
   private hasHookThrown = false;
   /** True when a call with an effect has completed and is not saved yet. */
   private hasOutcome = false;
@@ -70,7 +71,7 @@ export class ToolRound {
           await this.closeInterrupted(inDoubt.slice(this.startedCount));
         return !this.hasHookThrown;
       }
-      if (this.endedCalls === undefined) await new Promise<void>((resolve) => (this.onEnded = resolve));
+      if (this.endedCalls === undefined) await this.nextEnd();
       const pendingRecord = this.recordResults();
       if (pendingRecord) await pendingRecord;
     }
@@ -174,11 +175,18 @@ export class ToolRound {
   private call(started: readonly StartedCall[]): void {
     for (const call of started) {
       const { id } = call.execution;
-      void runAttempts(this.run, call, this.toolSignal).then(
+      this.lastCall = runAttempts(this.run, call, this.toolSignal).then(
         (end) => this.noteEnd(id, end),
         (error: unknown) => this.noteEnd(id, endOfFailure(error)),
       );
     }
+  }
+
+  /** Resolves when a call has ended: when it is the only one, with the call. */
+  private nextEnd(): Promise<void> {
+    const isOnly = this.inDoubt.length + this.calls.length === 1;
+    if (isOnly && this.lastCall) return this.lastCall;
+    return new Promise((resolve) => (this.onEnded = resolve));
   }
 
   private noteEnd(id: ToolExecutionId, end: CallEnd | undefined): void {
