@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { applySavePlan, type SessionContent, type SavePlan } from '@holdfast/core/store';
+import type { SavePlan, SessionContent } from '@holdfast/core/store';
 import { wholePlan } from '../log/plan-entries.ts';
 import { toPayload } from '../table/payload.ts';
 
@@ -79,15 +79,11 @@ export async function offloadText(text: string, minBytes: number): Promise<Offlo
 }
 
 /**
- * Replaces the references in a session by their texts.
+ * Replaces the references in a plan by their texts.
  * @param texts the texts by reference
  */
-export function resolveReferences(
-  content: SessionContent,
-  texts: ReadonlyMap<string, string>,
-): SessionContent {
-  const resolve = (text: string): string => texts.get(referenceIn(text) ?? '') ?? text;
-  return applySavePlan(undefined, mapTexts(wholePlan(content), resolve));
+export function resolveReferences(plan: SavePlan, texts: ReadonlyMap<string, string>): SavePlan {
+  return mapTexts(plan, (text) => texts.get(referenceIn(text) ?? '') ?? text);
 }
 
 function isLarge(text: string, minBytes: number): boolean {

@@ -85,23 +85,38 @@ export async function toEntries(
  * whose header was refused or not written. Returns `undefined` when an entry is missing.
  */
 export async function readLog(
-  { record, lastEntry, head }: Header,
+  header: Header,
   items: ReadonlyMap<string, Item>,
 ): Promise<SessionContent | undefined> {
+  let content: SessionContent | undefined;
+  for (const plan of (await plansUpTo(header, items)) ?? []) content = applySavePlan(content, plan);
+  return content && { ...content, head: header.head ?? content.head };
+}
+
+/**
+ * Reads the plans of the entries that a header names, oldest first: all of them, or those after the entry `first`. Returns
+ * `undefined` when an entry is missing.
+ */
+export async function plansUpTo(
+  { record, lastEntry }: Header,
+  items: ReadonlyMap<string, Item>,
+  first?: string,
+): Promise<readonly SavePlan[] | undefined> {
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
-  for (let name: string | undefined = lastEntry; name !== undefined;) {
+  for (let name: string | undefined = lastEntry; name !== first;) {
+    if (name === undefined) return undefined; // the log does not have the entry `first`
     const found = joinParts(logPrefix(record.incarnation), name, items);
     const isLoop = entries.length > items.size; // only in a damaged log
     if (found === undefined || isLoop) return undefined;
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
   }
-  let content: SessionContent | undefined;
+  const plans: SavePlan[] = [];
   for (const { name, payload } of entries.toReversed()) {
     const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
-    content = applySavePlan(content, planFromJson(await jsonFromPayload(payload, what), what));
+    plans.push(planFromJson(await jsonFromPayload(payload, what), what));
   }
-  return content && { ...content, head: head ?? content.head };
+  return plans;
 }
 
 /** The error for a session whose log has a missing entry. */

@@ -1,23 +1,30 @@
 import { StateFormatError } from '@holdfast/core';
 import {
+  applySavePlan,
+  missingParts,
   recordName,
   requestedParts,
+  type KnownSession,
+  type ReadContent,
   type ReadRequest,
   type ReadSession,
+  type SavePlan,
   type SessionContent,
   type SessionRecord,
   type StoredSession,
 } from '@holdfast/core/store';
 import { notesIn, type BlobNote } from '../blobs/blob-notes.ts';
 import { blobsRequiredError, missingBlobError, type Blobs } from '../blobs/blobs.ts';
-import { referencesInSession, resolveReferences } from '../blobs/references.ts';
+import { referencesInPlan, resolveReferences } from '../blobs/references.ts';
 import { headerFromItem } from '../header/header-item.ts';
 import type { Header } from '../header/header.ts';
+import { addedPlan, addedRange, partsOfPlan } from '../log/added-entries.ts';
 import { LOG_END } from '../log/entry-keys.ts';
+import { wholePlan } from '../log/plan-entries.ts';
 import { missingEntryError, readLog } from '../log/session-log.ts';
 import type { Item } from '../table/item.ts';
 import { HEADER, partitionOf } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import type { KeyRange, Table } from '../table/table.ts';
 
 /** The maximum number of attempts to read a session that other writers change during the read. */
 const MAX_ATTEMPTS = 10;
@@ -68,13 +75,32 @@ export class SessionLoader {
     if (request.isRecordFirst) {
       const header = await this.readHeader(partitionOf(sessionId));
       if (header === undefined) return undefined;
-      const needed = request.extent(header.record);
-      if (needed === 'record') return { record: header.record };
-      if (needed === 'head' && header.head !== undefined)
-        return { record: header.record, content: { head: header.head, values: new Map(), lists: [] } };
+      const { record, head } = header;
+      const needed = request.extent(record);
+      if (needed === 'record') return { record };
+      if (needed === 'head' && head !== undefined)
+        return { record, content: { head, values: new Map(), lists: [] } };
+      const added = needed === 'content' ? await this.readAdded(header, request.known) : undefined;
+      if (added) return { record, content: added };
     }
     const stored = await this.load(sessionId);
-    return stored && requestedParts(stored, request);
+    return stored && requestedParts(stored, { extent: request.extent });
+  }
+
+  /**
+   * Reads what was added to a session since the header that a reader knows. Returns `undefined` when all of it must be read,
+   * also when another writer replaces the log during the read.
+   */
+  private async readAdded(header: Header, known: KnownSession | undefined): Promise<ReadContent | undefined> {
+    const before = known && this.headers.get(known.record);
+    const range = before && addedRange(before, header);
+    if (before === undefined || range === undefined) return undefined;
+    const { record } = header;
+    const items = await this.itemsIn(partitionOf(record.info.sessionId), range);
+    const unresolved = await addedPlan(before, header, items);
+    const plan = unresolved && (await this.resolveBlobs(header, unresolved, new Map()));
+    if (plan === undefined || plan instanceof StateFormatError) return undefined;
+    return partsOfPlan(plan, missingParts(record, plan.head, known));
   }
 
   /** Loads a session without its inbox. */
@@ -82,10 +108,11 @@ export class SessionLoader {
     const texts = new Map<string, string>();
     return this.readUntilWhole(partitionOf(sessionId), async (header, items) => {
       const unresolved = await readLog(header, items);
-      const content = unresolved
-        ? await this.resolveBlobs(header, unresolved, texts)
+      const plan = unresolved
+        ? await this.resolveBlobs(header, wholePlan(unresolved), texts)
         : missingEntryError(header);
-      return content instanceof StateFormatError ? content : { record: header.record, content };
+      if (plan instanceof StateFormatError) return plan;
+      return { record: header.record, content: applySavePlan(undefined, plan) };
     });
   }
 
@@ -98,19 +125,19 @@ export class SessionLoader {
     });
   }
 
-  /** Replaces the references in a session by the texts of their blobs. Returns the error for a missing blob. */
+  /** Replaces the references in a plan by the texts of their blobs. Returns the error for a missing blob. */
   private async resolveBlobs(
     { record, hasBlobs }: Header,
-    content: SessionContent,
+    plan: SavePlan,
     texts: Map<string, string>,
-  ): Promise<SessionContent | StateFormatError> {
-    if (!hasBlobs) return content;
+  ): Promise<SavePlan | StateFormatError> {
+    if (!hasBlobs) return plan;
     const { info, incarnation } = record;
     if (this.blobs === undefined) throw blobsRequiredError(info.sessionId);
-    const references = referencesInSession(content);
+    const references = referencesInPlan(plan);
     await this.blobs.read({ sessionId: info.sessionId, incarnation }, references, texts);
     for (const reference of references) if (!texts.has(reference)) return missingBlobError(record, reference);
-    return resolveReferences(content, texts);
+    return resolveReferences(plan, texts);
   }
 
   /**
@@ -124,7 +151,7 @@ export class SessionLoader {
   ): Promise<T | undefined> {
     let last: string | undefined;
     for (let attempts = 1; ; attempts++) {
-      const items = await this.readItems(pk);
+      const items = await this.itemsIn(pk);
       const item = items.get(HEADER);
       if (item === undefined) return undefined;
       const header = this.remember(await headerFromItem(item));
@@ -136,12 +163,15 @@ export class SessionLoader {
     }
   }
 
-  /** Reads the header, the notes and the log of a session, by sort key. */
-  private async readItems(pk: string): Promise<ReadonlyMap<string, Item>> {
+  /** Reads items of a session, by sort key: the header, the notes and the log, or those of another range. */
+  private async itemsIn(
+    pk: string,
+    range: KeyRange = { from: HEADER, to: LOG_END },
+  ): Promise<ReadonlyMap<string, Item>> {
     const items = new Map<string, Item>();
-    for await (const page of this.table.itemPages(pk, { from: HEADER, to: LOG_END })) {
+    for await (const page of this.table.itemPages(pk, range)) {
       for (const item of page) items.set(item['sk']?.S ?? '', item);
-      if (!items.has(HEADER)) break;
+      if (range.from === HEADER && !items.has(HEADER)) break;
     }
     return items;
   }
