@@ -1,6 +1,6 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { bytesOf, fitsIn, toJsonValue } from '../../json.ts';
+import { bytesOf, toJsonValue } from '../../json.ts';
 import { requireActive, resume, type SessionAction } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import { checkForkOptions, forkState, revisionGone, type ForkOptions } from '../actions/fork.ts';
@@ -266,8 +266,7 @@ export class SessionRuntime<Context = unknown> {
    * full inbox refuses messages. It holds each other item once, at most 100 of them beyond its limit, and always a stop
    * without `executionId`.
    * @throws SessionNotFoundError; InboxFullError; SessionTooLargeError for a message that the store could not save;
-   * HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
-   * for content that no worker could use.
+   * HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID` for content that no worker could use.
    */
   async enqueue(
     sessionId: string,
@@ -396,7 +395,6 @@ const ENVELOPE_BYTES = 1_024;
 /** @throws SessionTooLargeError for a message that would make each later save fail. */
 function requireRoomFor(sessionId: string, content: InboxContent, maxValueBytes: number | undefined): void {
   if (maxValueBytes === undefined || content.type !== 'message') return;
-  const text = JSON.stringify(content);
-  if (fitsIn(maxValueBytes - ENVELOPE_BYTES, text)) return;
-  throw new SessionTooLargeError(sessionId, bytesOf(text) + ENVELOPE_BYTES, maxValueBytes);
+  const bytes = bytesOf(JSON.stringify(content)) + ENVELOPE_BYTES;
+  if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
 }
