@@ -8,11 +8,11 @@ import { publishedPackages } from './manifests.ts';
 const LIMITS: readonly (readonly [program: string, limit: number])[] = [
   ["export { userMessage } from '@holdfast/core'", 6_000],
   ["export { tool } from '@holdfast/core'", 8_000],
-  ["export { AgentState } from '@holdfast/core'", 29_000],
-  ["export { SessionRuntime } from '@holdfast/core'", 55_000],
-  ["export { createAgentLoop } from '@holdfast/core'", 73_000],
+  ["export { AgentState } from '@holdfast/core'", 29_500],
+  ["export { SessionRuntime } from '@holdfast/core'", 56_000],
+  ["export { createAgentLoop } from '@holdfast/core'", 77_000],
   ["export { HoldfastChatTransport } from '@holdfast/ui-ai-sdk/transport'", 9_000],
-  ["export { toUIMessages } from '@holdfast/ui-ai-sdk'", 40_000],
+  ["export { toUIMessages } from '@holdfast/ui-ai-sdk'", 34_000],
 ];
 
 /** Bundles what applications import. @throws Error for a bundle that is larger than its limit. */

@@ -2,7 +2,6 @@ import { AgentSession, AgentState, createAgentLoop, tool } from '@holdfast/core'
 import { SessionId } from '@holdfast/core/engine';
 import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
-
 import { SessionCache } from '../../src/session/claim/session-cache.ts';
 import { weighSession } from '../../src/session/claim/session-weight.ts';
 
