@@ -4,6 +4,7 @@ import {
   StoreThrottledError,
   type KnownSession,
   type ListChange,
+  type MissingElements,
   type MissingParts,
   type ReadContent,
   type ReadRequest,
@@ -27,15 +28,21 @@ import {
  * pages.
  */
 const PAGE_FIELDS = 500;
+/**
+ * The number of elements after the known ones of a list that the first request reads. Each costs 23 bytes and 0.03
+ * microseconds of the server, also when it is missing; a further request costs a round trip.
+ */
+const NEXT_ELEMENTS = 16;
 /** After this number of attempts in pages, the content is read at once, which blocks the server for longer. */
 const PAGED_ATTEMPTS = 2;
 const MAX_ATTEMPTS = 1_000;
 const MAX_ELEMENTS = 10_000_000;
 
-/** The record and the stored head. */
+/** The record, the stored head, and the fields that were read with them. */
 interface Outline {
   readonly record: SessionRecord;
   readonly head: Buffer | null | undefined;
+  readonly next: ReadonlyMap<string, FieldValues[number]>;
 }
 
 /** The head, and the parts that the reader does not know. */
@@ -56,7 +63,7 @@ export async function readSession(
   location: SessionLocation,
   { extent, known }: ReadRequest,
 ): Promise<ReadSession | undefined> {
-  const outline = await readOutline(location);
+  const outline = await readOutline(location, known);
   if (outline === undefined) return undefined;
   const { record, head } = outline;
   const needed = extent(record);
@@ -66,7 +73,7 @@ export async function readSession(
 }
 
 /**
- * Reads in pages the missing fields that the head names. If another writer changed the content since the outline was read,
+ * Reads in pages the missing fields that the head names, unless they came with it. If another writer changed the content since the outline was read,
  * reads both again.
  */
 async function readContent(
@@ -77,18 +84,22 @@ async function readContent(
   const { calls, key, sessionId } = location;
   let last: { readonly token: string; readonly head: Head; readonly values: FieldValues } | undefined;
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-    const outline = attempts === 0 ? found : await readOutline(location);
+    const outline = attempts === 0 ? found : await readOutline(location, known);
     if (outline === undefined) return undefined;
     // Claims and enqueued items change the record, but not the content.
     const { record } = outline;
     if (last?.token === record.contentToken) return sessionOf(record, last.head, last.values);
     const head = readHead(outline, known);
-    const commands = pageCommands(key, head.missing);
+    const fields = missingFields(head.missing);
+    const commands = pageCommands(
+      key,
+      fields.filter((field) => !outline.next.has(field)),
+    );
     const pages =
       attempts < PAGED_ATTEMPTS
         ? await readPages(calls, commands)
         : await calls.readAtOnce<FieldValues[]>(commands);
-    const values = pages.flatMap(([, ...fields]) => fields);
+    const values = inOrder(fields, outline.next, pages);
     if (pages.every(([token]) => String(token) === record.token)) return sessionOf(record, head, values);
     last = { token: record.contentToken, head, values };
   }
@@ -97,11 +108,19 @@ async function readContent(
   );
 }
 
-async function readOutline({ calls, key, sessionId }: SessionLocation): Promise<Outline | undefined> {
-  const [[token, text, head]] = await calls.read<[FieldValues]>([['hmget', key, ...RECORD_FIELDS, 'h']]);
+/** Reads the record and the head, and what has probably been added to the known lists. */
+async function readOutline(
+  { calls, key, sessionId }: SessionLocation,
+  known: KnownSession | undefined,
+): Promise<Outline | undefined> {
+  const fields = nextFields(known);
+  const [[token, text, head, ...values]] = await calls.read<[FieldValues]>([
+    ['hmget', key, ...RECORD_FIELDS, 'h', ...fields],
+  ]);
   if (!token && !text && !head) return undefined;
   const record = readRecord([token, text], sessionId);
-  if (record !== undefined) return { record, head };
+  const next = new Map(fields.map((field, index) => [field, values[index]]));
+  if (record !== undefined) return { record, head, next };
   return addSessionToError(sessionId, () => {
     throw new StateFormatError('the hash', 'a session', 'a hash with other fields');
   });
@@ -125,14 +144,25 @@ function headText({ info }: SessionRecord, head: Outline['head']): string {
   return addSessionToError(info.sessionId, () => fieldText(head, 'the head'));
 }
 
-/** Commands for all missing fields, in the order in which `readParts` reads them. Each reads the token first. */
-function pageCommands(key: string, { values, lists }: MissingParts): ReadCommand[] {
-  const fields = values.map(valueField);
-  for (const { name, from, to } of lists) {
-    fields.push(lengthField(name));
-    const prefix = elementPrefix(name);
-    for (let index = from; index < to; index++) fields.push(prefix + index);
-  }
+function nextFields(known: KnownSession | undefined): string[] {
+  return Array.from(known?.lists ?? [], ([name, { length }]) =>
+    listFields({ name, from: length, to: length + NEXT_ELEMENTS }),
+  ).flat();
+}
+
+/** The missing fields, in the order in which `readParts` reads them. */
+function missingFields({ values, lists }: MissingParts): string[] {
+  return [...values.map(valueField), ...lists.flatMap(listFields)];
+}
+
+/** The fields of the length and of the elements of a list. */
+function listFields({ name, from, to }: MissingElements): string[] {
+  const prefix = elementPrefix(name);
+  return [lengthField(name), ...Array.from({ length: to - from }, (_, index) => prefix + (from + index))];
+}
+
+/** Commands for fields. Each reads the token first. */
+function pageCommands(key: string, fields: readonly string[]): ReadCommand[] {
   const pages: ReadCommand[] = [];
   for (let first = 0; first < fields.length; first += PAGE_FIELDS) {
     pages.push(['hmget', key, 'w', ...fields.slice(first, first + PAGE_FIELDS)]);
@@ -147,6 +177,17 @@ async function readPages(
 ): Promise<readonly FieldValues[]> {
   const replies = await Promise.all(commands.map((command) => calls.read<[FieldValues]>([command])));
   return replies.map(([values]) => values);
+}
+
+/** The values of fields: of those that came with the record, and of the others in pages. */
+function inOrder(
+  fields: readonly string[],
+  next: Outline['next'],
+  pages: readonly FieldValues[],
+): FieldValues {
+  const others = pages.flatMap(([, ...values]) => values);
+  let at = 0;
+  return fields.map((field) => (next.has(field) ? next.get(field) : others[at++]));
 }
 
 function sessionOf(record: SessionRecord, head: Head, fields: FieldValues): ReadSession {

@@ -77,3 +77,43 @@ test('a session that is created again between the requests for it is read as the
   const loaded = await reader.load('a');
   expect(loaded).toEqual(latest);
 });
+
+/** The number of elements of a list that come with the record. */
+const NEXT = 16;
+
+const say = (state: AgentState, count: number): AgentState =>
+  Array.from({ length: count }).reduce<AgentState>(
+    (said, _, at) => said.withUserMessage(`New ${at}.`),
+    state,
+  );
+
+test.each<[string, (state: AgentState) => AgentState, number]>([
+  ['without changes', (state) => state, 1],
+  ['after a message', (state) => say(state, 1), 1],
+  ['after as many messages as come with the record', (state) => say(state, NEXT), 1],
+  ['after more messages', (state) => say(state, NEXT + 1), 2],
+  ['after a changed value', (state) => state.withMetadata('n', 1), 2],
+  // The store reads the replaced message, and then all: the last message that it knows is another one.
+  ['after an edit and a message', (state) => say(state.withMessages(state.messages.slice(0, 2)), 2), 3],
+])('a base is read %s in the fewest requests', async (_, change, expected) => {
+  const base = await reader.load('a');
+  latest = await writer.save(latest.withState(change(latest.state)), { base: latest });
+  requests = 0;
+  const loaded = await reader.load('a', { base });
+  expect(loaded?.toJSON()).toEqual(latest.toJSON());
+  expect(requests).toBe(expected);
+});
+
+test('what comes with the record is read again when another writer changes it before the rest is read', async () => {
+  const base = await reader.load('a');
+  latest = await writer.save(latest.withState(say(latest.state, NEXT + 1)), { base: latest });
+  requests = 0;
+  happens = async (nth) => {
+    if (nth !== 2) return;
+    const others = [...latest.state.messages.slice(0, -3), ...say(AgentState.empty(), 5).messages];
+    latest = await writer.save(latest.withState(latest.state.withMessages(others)), { base: latest });
+  };
+  const loaded = await reader.load('a', { base });
+  expect(loaded?.toJSON()).toEqual(latest.toJSON());
+  expect(requests).toBe(4);
+});
