@@ -7,7 +7,6 @@ import { restoreWithBase } from '../content/restore-session.ts';
 import { applySavePlan, readStored } from '../content/session-content.ts';
 import type { AgentSession } from '../../session.ts';
 import type {
-  KnownSession,
   ReadExtent,
   ReadRequest,
   ReadSession,
@@ -103,12 +102,14 @@ export class BackendReader {
     { base, owner }: LoadOptions,
     isUsable?: (record: SessionRecord) => boolean,
   ): Promise<RecordedSession | undefined> {
-    const known = this.knownSession(sessionId, base);
+    const recorded = this.knownAs(sessionId, base);
     const isKnown = (record: SessionRecord): boolean =>
-      known !== undefined && hasSameContent(known.record, record);
+      recorded !== undefined && hasSameContent(recorded, record);
     const extent = (record: SessionRecord): ReadExtent =>
       !isKnown(record) && (isUsable?.(record) ?? true) ? 'content' : 'record';
-    const isRecordFirst = known !== undefined || isUsable !== undefined;
+    const isRecordFirst = recorded !== undefined || isUsable !== undefined;
+    const marked = base && recorded && knownContentOf(base);
+    const known = marked && { ...marked, record: recorded };
     const found = await this.found(sessionId, owner, { extent, known, isRecordFirst });
     if (found === undefined) return undefined;
     const { record, content } = found;
@@ -251,12 +252,5 @@ export class BackendReader {
       restoreWithBase(content, record, base),
     );
     return session && this.remember(session, record);
-  }
-
-  /** Returns what a base tells of its session; `undefined` for a base that this store did not return. */
-  private knownSession(sessionId: string, base: AgentSession | undefined): KnownSession | undefined {
-    const record = this.knownAs(sessionId, base);
-    const content = base && record && knownContentOf(base);
-    return content && { ...content, record };
   }
 }
