@@ -143,6 +143,11 @@ export const finding: Readonly<Record<string, StoreParts>> = {
   },
   'reads a session to refuse a claim': {
     client: (backend) => ({
+      async readRecord(sessionId) {
+        const record = await backend.readRecord(sessionId);
+        if (record?.lease) await backend.readSession(sessionId, WHOLE);
+        return record;
+      },
       async readSession(sessionId, request) {
         const found = await backend.readSession(sessionId, request);
         if (found?.record.lease) await backend.readSession(sessionId, WHOLE);

@@ -57,7 +57,8 @@ export function missingIn(head: SavedHead, known: KnownContent | undefined): Mis
   for (const [name, { length }] of head.lists) {
     const isOfExecution = name === STEPS || name === OTHERS;
     const from = isOfExecution && !isContinued ? 0 : knownLength(name, head, known);
-    if (from < length) lists.push({ name, from, to: length });
+    // A read of an empty list finds elements that should not be there.
+    if (from < length || from !== known?.lists.get(name)?.length) lists.push({ name, from, to: length });
   }
   const changed = [...head.values].filter(
     ([name, mark]) => mark === undefined || known?.values.get(name)?.digest !== mark.digest,
