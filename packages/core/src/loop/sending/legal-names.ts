@@ -9,6 +9,8 @@ export class LegalNames {
   private readonly form: NameForm;
   private readonly legal: RegExp;
   private readonly illegal: RegExp;
+  /** The name that was found legal last: a result has that of its call, and the next call often too. */
+  private lastLegal: string | undefined;
 
   constructor(form: NameForm) {
     const { characters, first = characters, maxLength, minLength = 1 } = form;
@@ -26,12 +28,15 @@ export class LegalNames {
   }
 
   isLegal(name: string): boolean {
-    return this.legal.test(name);
+    if (name === this.lastLegal) return true;
+    const isLegal = this.legal.test(name);
+    if (isLegal) this.lastLegal = name;
+    return isLegal;
   }
 
   /** Returns the name when it is legal, or else a legal name with a hash. `salt` gives another one. */
   of(name: string, salt = 0): string {
-    if (this.legal.test(name)) return name;
+    if (this.isLegal(name)) return name;
     const { maxLength, minLength = 1 } = this.form;
     const hash = textHash(salt === 0 ? name : `${salt} ${name}`);
     if (minLength > HASH_LENGTH + 1 || !this.legal.test(`a_${hash.slice(0, HASH_LENGTH)}`))

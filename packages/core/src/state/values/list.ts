@@ -95,7 +95,8 @@ export class List<T> implements Iterable<T> {
 
   /** The last element; `undefined` in an empty list. */
   get last(): T | undefined {
-    return this.at(-1);
+    const { tail } = this;
+    return tail.length > 0 ? tail[tail.length - 1] : this.at(-1);
   }
 
   /** Returns the element at an index, which counts from the end if it is negative; `undefined` outside of the list. */
