@@ -53,7 +53,7 @@ export function oddRelease(context: ReleaseContext, declarations: Declarations):
     budget: { maxSteps: dice.number(3, 6) },
     inferenceRetry: { maxElapsedSeconds: 0, onExhausted: 'fail' },
     ...(second && dice.chance(0.5) && { fallback: { models: [settingsOf(second)], forSeconds: 1 } }),
-    ...(dice.chance(0.3) && { finalStep: 'answer' as const }),
+    ...(dice.chance(0.5) && { finalStep: 'answer' as const }),
   });
   return { loop, declarations };
 }

@@ -7,7 +7,7 @@ import { IS_LONG } from '../../src/effort.ts';
 import { strictServers } from '../../src/strict/index.ts';
 
 /** The conversations that begin with each server: 400 requests, or 60,000 in `pnpm soak:providers`. */
-const ROUNDS = IS_LONG ? 180 : 1;
+const ROUNDS = IS_LONG ? 160 : 1;
 /** `SEED=1` plays other conversations. */
 const FIRST = Number(process.env['SEED'] ?? 0) * ROUNDS + 1;
 /** `CONVERSATION=1407` plays this conversation only. */
