@@ -12,7 +12,7 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 export const removableConstants: Plugin = {
   name: 'removable-constants',
   setup(builder) {
-    builder.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+    builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
       contents: withRemovableConstants(await readFile(path, 'utf8')),
       loader: 'ts',
     }));
