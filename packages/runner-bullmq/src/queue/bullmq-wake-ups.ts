@@ -22,7 +22,7 @@ import { TimerQueue } from './timer-queue.ts';
 import { wholeMilliseconds } from '../layout/whole-milliseconds.ts';
 
 /** The options of the wake-ups of one engine. */
-export interface BullmqWakeUpsOptions extends Omit<LaneSetOptions, 'dropJob'>, SharedSettings {
+export interface BullmqWakeUpsOptions extends Omit<LaneSetOptions, 'dropJob' | 'hasJob'>, SharedSettings {
   readonly name: string;
   /** How many sessions of a group all workers work on at the same time; no limit when absent. */
   readonly groupLimits?: GroupLimits | undefined;
@@ -78,7 +78,8 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     this.scripts = new EngineScripts(client, this.names, slots);
     const location = { key: this.names.settings, name, prefix };
     this.settings = new QueueSettings(client, this.scripts, location, options);
-    const jobs = { ...options, dropJob: (base: string, token: string) => this.dropJob(base, token) };
+    const dropJob = (base: string, token: string) => this.dropJob(base, token);
+    const jobs = { ...options, dropJob, hasJob: (base: string) => this.scripts.hasJob(base) };
     this.timers = new TimerQueue(this.names.timers, this.scripts, jobs);
     this.lanes = new LaneSet(this.names, this.scripts, jobs);
     this.subscriber = duplicateOf(client);

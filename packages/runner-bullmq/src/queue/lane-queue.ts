@@ -27,6 +27,8 @@ export interface LaneQueueOptions {
   readonly onError: (error: Error) => void;
   /** Removes a job that a worker cannot read, and wakes its session if it has a name. */
   readonly dropJob: WakeUpWorkerOptions['dropJob'];
+  /** True when a job waits in a lane. `base` is the beginning of BullMQ's keys. */
+  readonly hasJob: (base: string) => Promise<boolean>;
 }
 
 /** A job that an idle worker waits for. */
@@ -67,6 +69,8 @@ export class LaneQueue {
   private limitedUntil = 0;
   /** True when the worker has taken a job since it last waited for one. */
   private hasTaken = false;
+  /** True when it has waited for the job that it took last, which then is probably the only one. */
+  private hasWaited = false;
   private isClosed = false;
   /** The jobs that this process has taken and not ended. */
   private inWork = 0;
@@ -164,6 +168,7 @@ export class LaneQueue {
     const job = this.wait?.job;
     if (job === undefined) return undefined;
     this.wait = undefined;
+    this.hasWaited = true;
     this.noteTaken();
     return job;
   }
@@ -180,7 +185,10 @@ export class LaneQueue {
       return undefined;
     this.mustLook = false;
     this.emptyUntil = now + EMPTY_PAUSE_MS; // before the request, so that it does not hide a job that is added meanwhile
-    const job = await this.worker.getNextJob(token, { block: false });
+    const { hasWaited, worker } = this;
+    this.hasWaited = false;
+    if (hasWaited && !(await this.options.hasJob(this.queue.toKey('')))) return worker.noteEmpty();
+    const job = await worker.getNextJob(token, { block: false });
     if (job) {
       this.emptyUntil = 0;
       this.noteTaken();

@@ -10,15 +10,17 @@ const CONCURRENCY = 50;
 /** A timer whose lane cannot be reached tries again after so many milliseconds, without end. */
 const RETRY = { attempts: ANY_NUMBER, backoff: { type: 'fixed', delay: 1_000 }, stackTraceLimit: 1 };
 
+type TimerQueueOptions = Omit<LaneQueueOptions, 'hasJob'>;
+
 /** The wake-ups of later instants, as delayed jobs of one BullMQ queue. No worker is busy while they wait. */
 export class TimerQueue {
   private readonly name: string;
   private readonly scripts: EngineScripts;
-  private readonly options: LaneQueueOptions;
+  private readonly options: TimerQueueOptions;
   readonly queue: Queue<WakeUp, void>;
   private worker: WakeUpWorker<WakeUp> | undefined;
 
-  constructor(name: string, scripts: EngineScripts, options: LaneQueueOptions) {
+  constructor(name: string, scripts: EngineScripts, options: TimerQueueOptions) {
     const { client: connection, prefix, telemetry, onError } = options;
     this.name = name;
     this.scripts = scripts;

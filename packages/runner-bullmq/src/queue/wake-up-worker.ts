@@ -27,6 +27,11 @@ export class WakeUpWorker<T extends WakeUp> extends Worker<T, void> {
     this.dropJob = dropJob;
   }
 
+  /** Lets the next call of `getNextJob` wait for a job before it looks. */
+  async noteEmpty(): Promise<undefined> {
+    await super.nextJobFromJobData(); // as for the reply without a job
+  }
+
   /** Takes the next job that can be read. */
   protected override async moveToActive(token: string, name?: string): Promise<Job<T, void>> {
     for (;;) {

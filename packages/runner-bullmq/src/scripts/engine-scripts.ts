@@ -21,6 +21,7 @@ const SCRIPTS = {
   unlock: GROUP_SLOTS + LUA.unlock,
   freeSlots: GROUP_SLOTS + LUA['free-slots'],
   dropJob: LUA['drop-job'],
+  hasJob: LUA['has-job'],
   forgetTimer: LUA['dead-jobs'] + LUA['forget-timer'],
   pause: LUA.pause,
   removeLane: LUA['remove-lane'],
@@ -171,6 +172,12 @@ export class EngineScripts {
   /** Removes the job that a worker has locked with a token. Returns the text of its data, which may be damaged. */
   async dropJob(base: string, token: string): Promise<string> {
     return String(await this.run('dropJob', [`${base}active`, `${base}stalled`], [base, token]));
+  }
+
+  /** True when a job waits in a lane. Otherwise a worker can wait for the next one. `base` is the beginning of BullMQ's keys. */
+  async hasJob(base: string): Promise<boolean> {
+    const keys = ['marker', 'prioritized', 'wait'].map((name) => base + name);
+    return Number(await this.run('hasJob', keys, [])) === 1;
   }
 
   /** Removes a timer that no worker can take, so that another one with its id can be added. */

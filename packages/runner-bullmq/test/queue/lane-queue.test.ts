@@ -9,7 +9,11 @@ test('a lane that is opened while its server is down works when the server runs'
   const client = connect({ url: `redis://127.0.0.1:${port}` });
   const hasFailed = Promise.withResolvers<void>();
   client.on('error', () => hasFailed.resolve());
-  const events = { onError: () => hasFailed.resolve(), dropJob: async () => undefined };
+  const events = {
+    onError: () => hasFailed.resolve(),
+    dropJob: async () => undefined,
+    hasJob: async () => true,
+  };
   const options = { client, prefix: '{test}', ...TIMES, ...events };
   const lane = new LaneQueue('openai', 'agents', undefined, options);
   const opened = lane.open();
