@@ -122,7 +122,7 @@ else
   local chunk_end = math.min(before_set + CHUNK, last)
   call('HSET', session_key, 'w', new_token, 't', earlier_tokens, unpack(ARGV, before_set + 1, chunk_end))
   call_in_chunks('HSET', ARGV, chunk_end + 1, last)
-  call_in_chunks('HDEL', ARGV, before_removed + 1, before_set)
+  for index = before_removed + 1, before_set do dropped_fields[#dropped_fields + 1] = ARGV[index] end
   call_in_chunks('HDEL', dropped_fields, 1, #dropped_fields)
   if remove_at == 'persist' then
     call('PERSIST', session_key)
