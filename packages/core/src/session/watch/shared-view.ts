@@ -59,7 +59,10 @@ export class SharedView {
 
   /** Adds a reader. The first one starts the view. A later one looks soon, since its caller may have changed the session. */
   enter(): void {
-    if (this.readerCount++ > 0) return this.lookSoon();
+    if (this.readerCount++ > 0) {
+      if (this.looks > 1) this.lookSoon(); // otherwise readers that come and go would hold the look up
+      return;
+    }
     void this.subscribe();
     void this.load();
   }

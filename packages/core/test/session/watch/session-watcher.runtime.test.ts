@@ -189,6 +189,27 @@ test('a reader without a channel that works sees each save within a second', asy
   await views.return();
 });
 
+test('readers that come and go do not hold up the look at the store', async () => {
+  const { clock, runtime, store, transport } = processes(scriptedDriver('Hello.'));
+  const watcher = new SessionWatcher({ store, channel: transport.connect(), clock });
+  const { sessionId } = await runtime().create({ definition });
+  const views = watcher.watch(sessionId);
+  await nextView(views);
+  const closed = transport.connect();
+  await closed.close();
+  await runtime({ channel: closed }).execute(sessionId, sendMessage('Hello'));
+  const pending = nextView(views);
+  for (let tenth = 0; tenth < 10; tenth++) {
+    const other = watcher.watch(sessionId);
+    await nextView(other);
+    await other.return();
+    clock.advance(100);
+    await settled();
+  }
+  expect((await pending).session.state.status).toBe('completed');
+  await views.return();
+});
+
 test.each<[string, ChannelCapabilities, work: 'none' | 'suspended' | 'running', reads: number]>([
   ['an idle session of a channel that pushes', { tail: 'deltas', delivery: 'pushed' }, 'none', 25],
   ['an idle session of a channel that pushes saves', { tail: 'saves', delivery: 'pushed' }, 'none', 25],
