@@ -1,4 +1,4 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
 import type { AgentState, JsonObject, Message, ToolCallPart } from '@holdfast/core';
 import {
   DriverError,
@@ -139,6 +139,16 @@ const withAllReasoning: Change = (message, said) => {
 
 const THINKING: JsonObject = { type: 'enabled', budgetTokens: 1024 };
 
+function withoutEmptySignatures(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'assistant') return message;
+  const content = message.content.map((part) => {
+    if (part.providerOptions?.['anthropic']?.['signature'] !== '') return part;
+    const { providerOptions: _, ...unsigned } = part;
+    return unsigned;
+  });
+  return { ...message, content };
+}
+
 /** The repairs that belong to no role and to no demand of a form, each taken away. */
 const others: Readonly<Record<string, Removal>> = {
   'surrogates in messages': changed('anthropic', /surrogates/, unrepaired),
@@ -165,6 +175,11 @@ const others: Readonly<Record<string, Removal>> = {
       ...options,
       providerOptions: { ...options.providerOptions, anthropic: { thinking: THINKING } },
     }),
+  },
+  'signed thinking': {
+    server: 'deepseek (Messages)',
+    rule: /deepseek-anthropic\/thinking/,
+    call: (options) => ({ ...options, prompt: options.prompt.map(withoutEmptySignatures) }),
   },
   'the choice of the last step': {
     server: 'amazon-bedrock (bound thinking)',

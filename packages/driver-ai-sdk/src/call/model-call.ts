@@ -30,7 +30,7 @@ import { errorKindOf, isCorrectable } from '../errors/error-kind.ts';
 import { retryAfterSeconds } from '../errors/retry-after.ts';
 import { refusedPlaceOf } from '../refusals/refused-place.ts';
 import { withoutItems, withoutStorage } from './openai-store.ts';
-import { withoutRefusedThinking } from './thinking.ts';
+import { withoutRefusedThinking, withSignedThinking } from './thinking.ts';
 import { withKnownChoice } from './tool-choice.ts';
 import { StreamedResponse } from '../response/stream-response.ts';
 import { httpFactsOf, isJsonDocument, isWebPage, NO_FACTS, type HttpFacts } from '../response/http-facts.ts';
@@ -155,7 +155,8 @@ export class ModelCall {
     const messages = withoutResultFiles(promptOfAttempt(prompt), prompt.filePlaces, model);
     const options = convertRequest(request, messages, { headers, signal });
     const unstored = withoutStorage(options, model, !WITHOUT_REASONING.has(model));
-    const sent = withoutRefusedThinking(withKnownChoice(unstored, model), model);
+    const signed = withSignedThinking(withKnownChoice(unstored, model), model);
+    const sent = withoutRefusedThinking(signed, model);
     const { run } = this.inference;
     return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, { model, run, marks: prompt.marks });
   }

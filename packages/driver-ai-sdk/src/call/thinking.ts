@@ -1,5 +1,8 @@
-import type { JSONObject, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import { formOf } from '../forms/form-of.ts';
 import type { CalledModel } from '../values/called-model.ts';
+
+const ANTHROPIC = /(^|\.)anthropic(\.|$)/;
 
 /** The member of a provider's options that turns thinking on. */
 interface Switch {
@@ -11,7 +14,7 @@ interface Switch {
 
 /** The switches of the providers that demand thinking before tool calls. */
 const SWITCHES: readonly Switch[] = [
-  { provider: /(^|\.)anthropic(\.|$)/, options: ['anthropic'], member: 'thinking' },
+  { provider: ANTHROPIC, options: ['anthropic'], member: 'thinking' },
   { provider: /^(amazon-)?bedrock/, options: ['bedrock', 'amazonBedrock'], member: 'reasoningConfig' },
 ];
 
@@ -45,6 +48,31 @@ function lacksThinking(prompt: LanguageModelV4CallOptions['prompt']): boolean {
   if (last?.role !== 'assistant' || !prompt.slice(index + 1).some(({ role }) => role === 'tool'))
     return false;
   return last.content.some(({ type }) => type === 'tool-call') && last.content[0]?.type !== 'reasoning';
+}
+
+/**
+ * Gives an empty signature to thinking without one, for models behind Anthropic's protocol that demand thinking before tool
+ * calls, such as DeepSeek's. The package omits thinking without a signature (NousResearch/hermes-agent#15700,
+ * esengine/DeepSeek-Reasonix#8927, QwenLM/qwen-code#3788).
+ */
+export function withSignedThinking(
+  options: LanguageModelV4CallOptions,
+  model: CalledModel,
+): LanguageModelV4CallOptions {
+  if (!ANTHROPIC.test(model.provider) || formOf(model).reasoningBeforeCalls === undefined) return options;
+  return { ...options, prompt: options.prompt.map(signedMessage) };
+}
+
+function signedMessage(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'assistant') return message;
+  const content = message.content.map((part) => {
+    if (part.type !== 'reasoning') return part;
+    const { providerOptions } = part;
+    // A signature that the part has replaces the empty one.
+    const anthropic: JSONObject = { signature: '', ...providerOptions?.['anthropic'] };
+    return { ...part, providerOptions: { ...providerOptions, anthropic } };
+  });
+  return { ...message, content };
 }
 
 function isOn(setting: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { expect, test } from 'vitest';
-import { withoutRefusedThinking } from '../../src/call/thinking.ts';
+import { withoutRefusedThinking, withSignedThinking } from '../../src/call/thinking.ts';
 
 const user: LanguageModelV4Prompt[number] = { role: 'user', content: [{ type: 'text', text: 'u' }] };
 const call = { type: 'tool-call', toolCallId: '1', toolName: 'look', input: {} } as const;
@@ -53,4 +53,45 @@ test('Bedrock has a switch of its own, and other providers have none', () => {
     bedrock: { reasoningConfig: { type: 'disabled' } },
   });
   expect(withoutRefusedThinking(options, { provider: 'openai.chat', modelId: 'm' })).toBe(options);
+});
+
+const ownThinking = {
+  type: 'reasoning',
+  text: 'own',
+  providerOptions: { anthropic: { signature: 's' } },
+} as const;
+const unsignedThinking = {
+  type: 'reasoning',
+  text: 'hm',
+  providerOptions: { other: { id: 1 }, anthropic: { kept: true } },
+} as const;
+
+test('thinking without a signature gets an empty one for DeepSeek behind the protocol of Anthropic', () => {
+  const content = [ownThinking, unsignedThinking, { type: 'reasoning', text: ' ' } as const, call];
+  const prompt: LanguageModelV4Prompt = [user, { role: 'assistant', content }, results];
+  const deepSeek = { provider: 'anthropic.messages', modelId: 'deepseek-v4-pro' };
+  expect(withSignedThinking({ prompt }, deepSeek).prompt).toEqual([
+    user,
+    {
+      role: 'assistant',
+      content: [
+        ownThinking,
+        {
+          ...unsignedThinking,
+          providerOptions: { other: { id: 1 }, anthropic: { signature: '', kept: true } },
+        },
+        { type: 'reasoning', text: ' ', providerOptions: { anthropic: { signature: '' } } },
+        call,
+      ],
+    },
+    results,
+  ]);
+});
+
+test.each([
+  ['Claude', claude],
+  ['the provider of DeepSeek', { provider: 'deepseek.chat', modelId: 'deepseek-v4-pro' }],
+])('%s receives thinking as it is', (_, model) => {
+  const options = { prompt: thought };
+  expect(withSignedThinking(options, model)).toBe(options);
 });

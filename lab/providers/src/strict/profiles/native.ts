@@ -78,7 +78,11 @@ export const nativeProfiles: readonly StrictProfile[] = [
   claude('anthropic (no prefill)', 'claude-opus-4-8'),
   claude('anthropic (bound thinking)', 'claude-opus-5-5'),
   claude('anthropic (proxy)', 'claude-sonnet-4-5', ['anthropic', 'anthropic-proxy']),
-  { ...claude('deepseek (Messages)', 'deepseek-v4-pro', ['deepseek-anthropic']), features: signedFeatures },
+  {
+    ...claude('deepseek (Messages)', 'deepseek-v4-pro', ['deepseek-anthropic']),
+    features: signedFeatures,
+    reasons: true,
+  },
   gemini('google', 'gemini-3-pro-preview'),
   gemini('google (2.5)', 'gemini-2.5-flash'),
   gemini('google (3.6)', 'gemini-3.6-flash'),

@@ -12,15 +12,16 @@ import {
   type Turn,
 } from '../view.ts';
 import { inlineFile } from './files.ts';
-import type { Reader } from './reader.ts';
+import { modeOf, type Reader } from './reader.ts';
 
 /** Reads the Messages protocol of Anthropic. On Vertex AI the address names the model. */
-export const readAnthropic: Reader = ({ body: parsed, path }) => {
+export const readAnthropic: Reader = ({ body: parsed, path }, reasons) => {
   const body = membersOf(parsed);
+  const { thinking } = body;
   return {
     body,
     model: textOf(body['model']) || (/models\/(?<model>[^:/]+)/.exec(path)?.groups?.['model'] ?? ''),
-    thinking: thinkingOf(membersOf(body['thinking'])),
+    thinking: thinking === undefined ? modeOf(reasons) : thinkingOf(membersOf(thinking)),
     toolChoice: textOf(membersOf(body['tool_choice'])['type']) || undefined,
     system: withMarks(contentParts(body, [], 'system')),
     tools: elementsOf(body['tools'], ['tools']).map(toolPart),
