@@ -137,6 +137,10 @@ export class BullmqWakeUps implements WakeUpQueue<BullmqLock> {
     await this.lanes.wait(signal);
   }
 
+  mayContinue({ laneQueue, schedule }: BullmqLock): boolean {
+    return laneQueue.isOpen && (!this.limitsGroups || schedule.group === undefined);
+  }
+
   async trace<T>({ laneQueue, job }: BullmqLock, work: () => Promise<T>): Promise<T> {
     return laneQueue.trace(job, work);
   }

@@ -242,6 +242,11 @@ export class LaneQueue {
     return Math.max(this.pausedUntil, this.limitedUntil);
   }
 
+  /** True when the lane has no limit and no pause. */
+  get isOpen(): boolean {
+    return this.limits === undefined && this.opensAt <= Date.now();
+  }
+
   /** Renews the locks of jobs. Returns the ids of the jobs whose lock has ended. */
   async renew(jobs: readonly SessionJob[]): Promise<readonly string[]> {
     const ids = jobs.map(({ id }) => id ?? '');

@@ -47,6 +47,7 @@ export function bullmqHarness(
     processes: () => fork(worker, [JSON.stringify({ connection, name, defect })], { env }),
     lockSeconds: TIMES.lockSeconds + 2 * TIMES.stalledSeconds,
     turnMilliseconds: 10,
-    limitSeconds: 120,
+    waitSeconds: 300, // for what hangs: a busy machine needs ten times as long
+    limitSeconds: 600,
   };
 }

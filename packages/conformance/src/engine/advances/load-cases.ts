@@ -7,24 +7,27 @@ const names = (count: number): readonly string[] =>
 
 const limits = [1, 3].map((concurrency) =>
   engineCase(`10 sessions are advanced, ${concurrency} at a time`, async (context) => {
-    const { engine, serve, looks, until, quiet, gate } = context;
-    const works = names(10).map(() => gate());
-    let underWay = 0;
-    await serve(async () => {
-      underWay++;
-      await works[looks().length - 1]?.promise;
+    const { engine, serve, until, quiet, gate } = context;
+    const works = new Map(names(10).map((id) => [id, gate()]));
+    const begun = new Set<string>();
+    let [underWay, most] = [0, 0];
+    await serve(async ({ sessionId }) => {
+      begun.add(sessionId);
+      most = Math.max(most, ++underWay);
+      await works.get(sessionId)?.promise;
       underWay--;
       return SUSPENDED;
     }, concurrency);
-    for (const id of names(10)) await engine.wake(id);
-    for (const [ended, work] of works.entries()) {
-      const most = Math.min(concurrency, works.length - ended);
-      await until(`${most} advances run after ${ended}`, () => underWay >= most);
+    for (const id of works.keys()) await engine.wake(id);
+    for (let ended = 0; ended < works.size; ended++) {
+      const expected = Math.min(works.size, ended + concurrency);
+      await until(`${expected} sessions have begun after ${ended}`, () => begun.size >= expected);
       await quiet();
-      assert.equal(underWay, most);
-      work.resolve();
+      assert.equal(begun.size, expected, 'The engine works on more sessions than its concurrency.');
+      works.get([...begun][ended] ?? '')?.resolve();
     }
-    await until('all sessions are advanced', () => names(10).every((id) => looks(id).length > 0));
+    await until('all advances end', () => underWay === 0);
+    assert.ok(most <= concurrency, `${most} advances ran at once.`);
   }),
 );
 

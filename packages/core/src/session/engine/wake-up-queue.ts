@@ -78,6 +78,12 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
   /** Renews locks. Returns those of `locks` that have ended: other workers may have taken their sessions. */
   renew?(locks: readonly Lock[]): Promise<readonly Lock[]>;
   /**
+   * Returns true when a session may take its next turn with the lock that it has, because its lane and group have no limit
+   * and no pause. The engine asks only while the queue has no session for a free place of the worker. Without this method, a
+   * session goes back to the queue after each turn.
+   */
+  mayContinue?(lock: Lock): boolean;
+  /**
    * Ends a lock and stores what follows. A process that dies in between must not drop either: the queue does both in one
    * transaction, or ends the lock last. It stores what follows also when the lock has ended before.
    */

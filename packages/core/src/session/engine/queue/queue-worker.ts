@@ -50,6 +50,8 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private advances = 0;
   private readonly suspects = new SuspectTurns();
   private readonly renewal: LockRenewal<Lock>;
+  /** True while the queue has no session for a free place of this worker. */
+  private isWaiting = false;
   private onSlot = (): void => undefined;
   private onIdle = (): void => undefined;
   private endWait = (): void => undefined;
@@ -123,9 +125,11 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     const ended = new AbortController();
     this.endWait = (): void => ended.abort();
     signal.addEventListener('abort', this.endWait);
-    await this.parts.queue
-      .wait(ended.signal)
-      .finally(() => signal.removeEventListener('abort', this.endWait));
+    this.isWaiting = true;
+    await this.parts.queue.wait(ended.signal).finally(() => {
+      this.isWaiting = false;
+      signal.removeEventListener('abort', this.endWait);
+    });
   }
 
   /** A suspect session takes no slot: it waits, has a process of its own, or must be alone in this process. */
@@ -157,10 +161,21 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
 
   private async workOn(lock: Lock, signal: AbortSignal): Promise<void> {
     const { queue, clock, meter } = this.parts;
-    const result = await this.resultOf(lock, signal);
+    let result = await this.resultOf(lock, signal);
+    while (this.continues(lock, result, signal)) result = await this.resultOf(lock, signal);
     const followUp = followUpOf(lock, result, clock.now());
     meter.follow(followUp);
     await queue.finish(lock, followUp);
+  }
+
+  /**
+   * True when a session that has more work keeps its place: nobody waits for one. So it stays with the worker that has its
+   * content.
+   */
+  private continues(lock: Lock, result: AdvanceResult | undefined, { aborted }: AbortSignal): boolean {
+    const { queue } = this.parts;
+    if (!this.isWaiting || aborted || result?.outcome.type !== 'yield' || !result.steps) return false;
+    return isSameSchedule(lock, result) && queue.mayContinue?.(lock) === true;
   }
 
   private async resultOf(lock: Lock, signal: AbortSignal): Promise<AdvanceResult | undefined> {
@@ -273,6 +288,13 @@ function followUpOf(lock: LockedSession, result: AdvanceResult | undefined, now:
   const wakeUps: WakeUp[] = at === undefined ? [] : [{ ...own, at }];
   for (const other of wake) wakeUps.push({ ...(other === sessionId ? own : { sessionId: other }), at: now });
   return outcome.type === 'throttled' ? { wakeUps, pause: outcome } : { wakeUps };
+}
+
+/** True when the session keeps the schedule by which it was taken, and wakes no other. */
+function isSameSchedule({ schedule, isRouted }: LockedSession, { next, wake }: AdvanceResult): boolean {
+  if (isRouted !== true || next === undefined || wake.length > 0) return false;
+  const { lane, priority = 0, group } = next;
+  return lane === schedule.lane && priority === (schedule.priority ?? 0) && group === schedule.group;
 }
 
 /** Returns the instant of the session's next wake-up. */

@@ -501,3 +501,74 @@ describe('an advance', () => {
     ]);
   });
 });
+
+describe('the next turn of a session', () => {
+  const next = { agentName: 'agent', lane: 'x' };
+  const TURN: AdvanceResult = { outcome: { type: 'yield' }, wake: [], next, steps: 1 };
+
+  /** A queue in which a session may keep its place. */
+  class OpenQueue extends MemoryWakeUps {
+    taken: string[] = [];
+    isOpen = true;
+
+    override async take(): Promise<LockedSession | undefined> {
+      const lock = await super.take();
+      if (lock) this.taken.push(lock.sessionId);
+      return lock;
+    }
+
+    mayContinue(): boolean {
+      return this.isOpen;
+    }
+  }
+
+  /** An engine with a queue in which sessions need `turns` turns each. Returns the sessions in the order of their turns. */
+  async function turnsOf(
+    concurrency: number,
+    {
+      turns = 4,
+      isOpen = true,
+      result = TURN,
+    }: { turns?: number; isOpen?: boolean; result?: AdvanceResult } = {},
+  ): Promise<{ readonly order: readonly string[]; readonly taken: readonly string[] }> {
+    const clock = manualClock(1_000);
+    const queue = new OpenQueue(clock, {});
+    queue.isOpen = isOpen;
+    const engine = new QueueEngine(queue, { clock, stepsPerTurn: 1 });
+    const order: string[] = [];
+    const served = await engine.serve(
+      async (sessionId, { route } = {}) => {
+        if (route) return { ...TURN, steps: 0 };
+        await settled();
+        order.push(sessionId);
+        return order.filter((one) => one === sessionId).length < turns ? result : FINISHED;
+      },
+      { concurrency },
+    );
+    await Promise.all([engine.wake('a'), engine.wake('b')]);
+    for (let turn = 0; turn < 20; turn++) await settled();
+    await served.stop();
+    return { order, taken: queue.taken.slice(2) }; // without the turns that asked for the lane
+  }
+
+  test('follows at once in the same worker when the queue has no session for a free place', async () => {
+    const { order, taken } = await turnsOf(8);
+    expect(order).toHaveLength(8);
+    expect(taken).toEqual(['a', 'b']);
+  });
+
+  test('waits for its turn when another session waits', async () => {
+    const { order } = await turnsOf(1);
+    expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']);
+  });
+
+  test.each([
+    ['its lane has a limit or a pause', { isOpen: false }],
+    ['its lane changes', { result: { ...TURN, next: { ...next, lane: 'y' } } }],
+    ['it wakes another session', { result: { ...TURN, wake: ['c'] } }],
+    ['it took no step', { result: { ...TURN, steps: 0 } }],
+  ])('goes through the queue when %s', async (_, options) => {
+    const { taken } = await turnsOf(8, options);
+    expect(taken.filter((id) => id !== 'c').length).toBeGreaterThan(2);
+  });
+});
