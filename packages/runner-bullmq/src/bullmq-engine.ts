@@ -49,7 +49,10 @@ export interface BullmqEngineOptions {
    * another: two applications that share a queue take each other's sessions.
    */
   readonly storeName?: string | undefined;
-  /** The steps of an advance after which a session waits again in the queue. Default: 1. */
+  /**
+   * The steps of a turn. After it, a session waits again in the queue. It takes its next turn at once while the worker has free
+   * places and its lane and group have no limit. Default: 1.
+   */
   readonly stepsPerTurn?: number | undefined;
   /** The seconds after which `wake` rejects when the server does not reply. Default: 5. */
   readonly wakeSeconds?: number | undefined;

@@ -79,8 +79,8 @@ export interface WakeUpQueue<Lock extends LockedSession = LockedSession> {
   renew?(locks: readonly Lock[]): Promise<readonly Lock[]>;
   /**
    * Returns true when a session may take its next turn with the lock that it has, because its lane and group have no limit
-   * and no pause. The engine asks only while the queue has no session for a free place of the worker. Without this method, a
-   * session goes back to the queue after each turn.
+   * and no pause. The engine asks only while the worker has free places for other sessions. Without this method, a session
+   * goes back to the queue after each turn.
    */
   mayContinue?(lock: Lock): boolean;
   /**

@@ -50,8 +50,6 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   private advances = 0;
   private readonly suspects = new SuspectTurns();
   private readonly renewal: LockRenewal<Lock>;
-  /** True while the queue has no session for a free place of this worker. */
-  private isWaiting = false;
   private onSlot = (): void => undefined;
   private onIdle = (): void => undefined;
   private endWait = (): void => undefined;
@@ -125,11 +123,9 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
     const ended = new AbortController();
     this.endWait = (): void => ended.abort();
     signal.addEventListener('abort', this.endWait);
-    this.isWaiting = true;
-    await this.parts.queue.wait(ended.signal).finally(() => {
-      this.isWaiting = false;
-      signal.removeEventListener('abort', this.endWait);
-    });
+    await this.parts.queue
+      .wait(ended.signal)
+      .finally(() => signal.removeEventListener('abort', this.endWait));
   }
 
   /** A suspect session takes no slot: it waits, has a process of its own, or must be alone in this process. */
@@ -169,12 +165,12 @@ export class QueueWorker<Lock extends LockedSession> implements EngineWorker {
   }
 
   /**
-   * True when a session that has more work keeps its place: nobody waits for one. So it stays with the worker that has its
-   * content.
+   * True when a session that has more work keeps its place: the worker has free places for those that wait. So the session
+   * stays with the worker that has its content.
    */
   private continues(lock: Lock, result: AdvanceResult | undefined, { aborted }: AbortSignal): boolean {
     const { queue } = this.parts;
-    if (!this.isWaiting || aborted || result?.outcome.type !== 'yield' || !result.steps) return false;
+    if (!this.hasSlot() || aborted || result?.outcome.type !== 'yield' || !result.steps) return false;
     return isSameSchedule(lock, result) && queue.mayContinue?.(lock) === true;
   }
 

@@ -551,7 +551,7 @@ describe('the next turn of a session', () => {
     return { order, taken: queue.taken.slice(2) }; // without the turns that asked for the lane
   }
 
-  test('follows at once in the same worker when the queue has no session for a free place', async () => {
+  test('follows at once in the same worker while that has free places', async () => {
     const { order, taken } = await turnsOf(8);
     expect(order).toHaveLength(8);
     expect(taken).toEqual(['a', 'b']);
