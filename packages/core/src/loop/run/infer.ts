@@ -234,11 +234,27 @@ function abortedResponse(
     return run.signals.isHandedOver()
       ? undefined
       : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-  const usage = usageOfFailure(error, partial, request);
-  if (recordFailure(run, error, { usage, modelId: partial?.modelId }, request)) return undefined;
+  const usage = usageOfFailedCall(run, error, partial, request);
+  if (recordFailure(run, error, usage, request)) return undefined;
   if (partial || usage !== Usage.none)
     recordResponse(run, InferenceResponse.of({ content: [], ...partial, usage, finishReason: 'error' }));
   throw withAdvice(error);
+}
+
+/** The usage of a failed call, with its cost if the loop knows the price. */
+function usageOfFailedCall(
+  { loop }: InferenceRun,
+  error: unknown,
+  partial: InferenceResponse | undefined,
+  request: CalledRequest,
+): Usage {
+  const usage = usageOfFailure(error, partial, request);
+  if (usage === Usage.none || loop.cost === undefined) return usage;
+  return pricedUsage(
+    { usage, modelId: partial?.modelId },
+    loop.cost.prices,
+    loop.modelIdOf(request.llmConfig),
+  );
 }
 
 /** The partial response, without its content when the store does not take it. */
@@ -262,18 +278,12 @@ function withUsage(response: InferenceResponse, request: InferenceRequest): Infe
 }
 
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
-function recordFailure(
-  run: InferenceRun,
-  thrown: unknown,
-  billed: Pick<InferenceResponse, 'usage' | 'modelId'>,
-  request: CalledRequest,
-): boolean {
+function recordFailure(run: InferenceRun, thrown: unknown, usage: Usage, request: CalledRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
   if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
   const modelId = loop.modelIdOf(request.llmConfig);
-  const usage = loop.cost ? pricedUsage(billed, loop.cost.prices, modelId) : billed.usage;
   const call = { step, thrown, usage, at, modelId };
   const mayFallBack = mayRepeatAt(at, call, loop.retry) && !isRepeatedAtOnce(call, loop.retry);
   const fallback = mayFallBack ? loop.fallback?.after(thrown, request.fallback, state, at) : undefined;

@@ -60,6 +60,16 @@ describe('an empty or broken answer', () => {
     expect(driver.requests.map(({ llmConfig }) => llmConfig?.model)).toEqual([undefined, undefined, 'other']);
   });
 
+  test('costs its price, also when it ends the execution', async () => {
+    const prices = { large: { input: 1, output: 1 } };
+    const driver = scriptedDriver({ content: [], usage }, { content: [], usage });
+    const question = AgentState.empty().withLlmConfig({ model: 'large' }).withUserMessage('Look');
+    const state = await createAgentLoop({ driver, prices }).run(question);
+    expect(state.status).toBe('failed');
+    expect(state.usage.isPriced).toBe(true);
+    expect(state.cost).toBeCloseTo(20 / 1_000_000, 12);
+  });
+
   test('does not repeat a call when no model may be called twice', async () => {
     const { state } = await run([{ content: [] }], { inferenceRetry: { maxElapsedSeconds: 0 } });
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_EMPTY_ANSWER' }] });
