@@ -70,6 +70,18 @@ describe('an empty or broken answer', () => {
     expect(state.cost).toBeCloseTo(20 / 1_000_000, 12);
   });
 
+  test.each([
+    ['stop', 'The model "large" answered with nothing (stop). Name a fallback model.'],
+    ['length', 'The model "large" answered with nothing (length). Raise maxOutputTokens.'],
+  ] as const)('names the model and what to do: %s', async (finishReason, message) => {
+    const answer = { content: [], finishReason };
+    const loop = createAgentLoop({ driver: scriptedDriver(answer, answer) });
+    const state = await loop.run(
+      AgentState.empty().withLlmConfig({ model: 'large' }).withUserMessage('Look'),
+    );
+    expect(state.errors[0]?.message).toBe(message);
+  });
+
   test('does not repeat a call when no model may be called twice', async () => {
     const { state } = await run([{ content: [] }], { inferenceRetry: { maxElapsedSeconds: 0 } });
     expect(state).toMatchObject({ status: 'failed', errors: [{ code: 'DRIVER_EMPTY_ANSWER' }] });
