@@ -9,7 +9,7 @@ import type { Driver } from '../inference/driver.ts';
 import type { AgentEventListener, EventSession } from '../steps/events.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import type { RetryPolicy } from '../inference/retry-policy.ts';
-import { guardsFor, parentBudget, type CostLimitOptions } from '../stopping/guards.ts';
+import { guardsFor, parentBudget, sessionGuards, type CostLimitOptions } from '../stopping/guards.ts';
 import type { ModelIdOf } from '../stopping/model-prices.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
 import type { Reduction } from '../inference/context-limit.ts';
@@ -86,6 +86,8 @@ export interface InternalRunOptions extends RunOptions {
   readonly session?: (() => EventSession) | undefined;
   /** Returns a promise while the reader of the run's events is behind. */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
+  /** True when `budget` is what the budget of the session has left. */
+  readonly isSessionBudget?: boolean | undefined;
   /** Returns the room in the store of the session for the calls of the open step: see `ResultLimits`. */
   readonly stepBytes?: ResultLimits['stepBytes'];
 }
@@ -101,12 +103,12 @@ export interface RunParts extends Omit<InternalRunOptions, 'signal' | 'onEvent'>
  * `RUN_CONTEXT_MISSING`.
  */
 export function loopFor(state: AgentState, loop: LoopParts, options: InternalRunOptions): LoopParts {
-  const { budget, parent, onExhausted, runContext } = options;
+  const { onExhausted, runContext } = options;
   if (!(state instanceof AgentState))
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   requireRunContext(loop.toolList, runContext);
   const stored = withStoreLimit(withRunRetry(loop, onExhausted), options.stepBytes);
-  return withRunLimits(stored, budget, parent);
+  return withRunLimits(stored, options);
 }
 
 function withRunRetry(loop: LoopParts, onExhausted: RunOptions['onExhausted']): LoopParts {
@@ -120,10 +122,11 @@ function withStoreLimit(loop: LoopParts, stepBytes: ResultLimits['stepBytes']): 
 }
 
 /** The loop for one run, with the limits of the run and the remaining budget of its parent. */
-function withRunLimits(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
+function withRunLimits(loop: LoopParts, options: InternalRunOptions): LoopParts {
+  const { budget = {}, isSessionBudget, parent } = options;
   const limits = ExecutionBudget.of(budget);
   const guards = [
-    ...guardsFor(limits, loop.cost),
+    ...(isSessionBudget ? sessionGuards : guardsFor)(limits, loop.cost),
     ...(parent ? [parentBudget(parent.remaining, loop.cost)] : []),
   ];
   if (guards.length === 0) return loop;

@@ -218,6 +218,30 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
   return guards;
 }
 
+/** The guards of what the budget of a session has left. Their stops say so. */
+export function sessionGuards(left: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
+  return guardsFor(left, cost).map((hook) => {
+    const { checkLimit, stepDeadline } = hook;
+    return Object.freeze<Hook>({
+      ...hook,
+      async checkLimit(state, context) {
+        const signal = await checkLimit?.(state, context);
+        return signal ? ofSession(signal) : undefined;
+      },
+      ...(stepDeadline && {
+        stepDeadline(state, context) {
+          const found = stepDeadline(state, context);
+          return found && { ...found, signal: ofSession(found.signal) };
+        },
+      }),
+    });
+  });
+}
+
+function ofSession(signal: StopSignal): StopSignal {
+  return stopSignal({ ...signal, message: `${signal.message} The budget of the session allows no more.` });
+}
+
 /**
  * A guard that stops before a step when the parent has no remaining budget. The parent's own deadlines abort the run
  * through its signal.

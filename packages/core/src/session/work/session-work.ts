@@ -1,6 +1,6 @@
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
-import type { InternalRunOptions, RunOptions } from '../../loop/run/loop-parts.ts';
+import type { InternalRunOptions } from '../../loop/run/loop-parts.ts';
 import type { Checkpoint, CheckpointPoint } from '../../loop/steps/checkpoint.ts';
 import { joinedListener, type AgentEventListener } from '../../loop/steps/events.ts';
 import { applyOutcome, nextAction } from '../../loop/steps/stepper.ts';
@@ -173,7 +173,7 @@ export class SessionWork {
     const { status, state: before, budget, pastTotals } = this.current;
     const { loop, runContext } = await this.prepareAgent(this.current);
     const onEvent = held.listener(joinedListener(parts.onEvent, this.task.onEvent));
-    const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };
+    const limits = budget && { budget: budget.remaining(spentOf(pastTotals)), isSessionBudget: true };
     const state = await this.stateAfterRun(loop, before, { previousState, onEvent, runContext, ...limits });
     held.requireHeld();
     if (abortKind(held.signal) === 'lost') return held.latest;
@@ -183,7 +183,11 @@ export class SessionWork {
     return next === afterRun.state || held.signal.aborted ? afterRun : this.run(afterRun.withState(next));
   }
 
-  private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
+  private async stateAfterRun(
+    loop: AgentLoop,
+    state: AgentState,
+    options: InternalRunOptions,
+  ): Promise<AgentState> {
     const { held, checkpoint, parts } = this;
     const { signal, inEvents: session } = held;
     const { maxValueBytes } = parts.store.capabilities;

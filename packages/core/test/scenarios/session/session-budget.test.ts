@@ -47,7 +47,11 @@ test('the steps of all executions count, also in other processes', async () => {
   expect(ending(await sent(first, sessionId))).toEqual(['completed', undefined, 2, 4]);
   const second = process(call('look'), 'Never.');
   expect(ending(await sent(second, sessionId))).toEqual(['stopped', 'stepsLimitReached', 3, 5]);
-  expect(ending(await sent(process(), sessionId))).toEqual(['stopped', 'stepsLimitReached', 4, 5]);
+  const last = await sent(process(), sessionId);
+  expect(ending(last)).toEqual(['stopped', 'stepsLimitReached', 4, 5]);
+  expect(last.state.stopSignal?.message).toBe(
+    '0 of 0 steps are used up. The budget of the session allows no more.',
+  );
 });
 
 test('the cost of all executions counts, and one model call at most exceeds it', async () => {
