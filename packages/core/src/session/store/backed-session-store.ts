@@ -117,7 +117,10 @@ export class BackedSessionStore implements SessionStore, SessionDirectory {
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
     checkSession(session);
     const { sessionId, version, owner } = session;
-    if (version !== 0) throw invalidArgument(`A new session must have version 0, found ${version}.`);
+    if (version !== 0) {
+      const advice = 'To copy a session, pass its members to AgentSession.create.';
+      throw invalidArgument(`A new session must have version 0, found ${version}. ${advice}`);
+    }
     const expiry = checkedExpiry(check.create(options).expiry) ?? this.expiry;
     const incarnation = newId(this.clock);
     let before: SessionRecord | undefined; // read only after a failed attempt: the id is seldom taken

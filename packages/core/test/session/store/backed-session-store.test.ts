@@ -21,6 +21,17 @@ function countingStore(): { readonly store: BackedSessionStore; readonly reads: 
   return { store: new BackedSessionStore(new CountingBackend()), reads: () => reads };
 }
 
+test('a stored session is refused as a new one, and the error says how to copy it', async () => {
+  const stored = await new MemorySessionStore().create(newSession());
+  const other = new MemorySessionStore();
+  await expect(other.create(stored)).rejects.toThrow(
+    'A new session must have version 0, found 1. To copy a session, pass its members to AgentSession.create.',
+  );
+  const { sessionId, definition, state } = stored;
+  const copy = await other.create(AgentSession.create({ sessionId, definition, state }));
+  expect([copy.version, copy.state]).toEqual([1, state]);
+});
+
 test('a save after a renewal with its base reads no record', async () => {
   const { store, reads } = countingStore();
   const base = await store.create(newSession());
