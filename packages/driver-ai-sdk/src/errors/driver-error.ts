@@ -128,7 +128,7 @@ const ADVICE: { readonly [K in DriverErrorKind]: string } = {
   authentication: 'Check the API key and its permissions.',
   quotaExceeded: 'Add credit or raise the quota at the provider.',
   modelNotFound: 'Check the model id and the base URL.',
-  contextTooLong: 'Shorten the messages, for example with summaries.',
+  contextTooLong: 'Shorten the messages.',
   contentFiltered: 'Change the messages that the provider filtered.',
   invalidRequest: 'Check the settings, tools and messages of the call.',
   emptyAnswer: 'Call another model.',
