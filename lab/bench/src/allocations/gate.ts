@@ -7,7 +7,7 @@ import type { Allocations, AllocationTask } from './worker.ts';
 /** The version of Node whose engine the figures are of. */
 const NODE = 24;
 /** Bytes a step, as `pnpm gate:allocations` has read them. Lower them with the code. */
-const FIGURES: Allocations = { allocated: 18_300, promoted: 11 };
+const FIGURES: Allocations = { allocated: 18_050, promoted: 12 };
 const TOLERANCE = 1.1;
 
 const TASK: AllocationTask = { steps: 200, warmUpRuns: 300, runs: 100 };
