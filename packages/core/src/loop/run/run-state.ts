@@ -66,7 +66,7 @@ export class RunState implements InferenceRun, ToolRun {
     this.hasNewIds = loop.clock === systemClock;
   }
 
-  /** The present state. After a change of the open step alone, it is built when somebody reads it. */
+  /** The present state. After a change of the open step alone, the first reader builds it. */
   get state(): AgentState {
     const { changedStep } = this;
     if (changedStep === undefined) return this.built;
