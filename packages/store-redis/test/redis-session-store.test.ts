@@ -1,4 +1,5 @@
 import { assertStoreCosts, sessionStoreTests } from '@holdfast/conformance';
+import { stepsOfWalk, walkWithBases } from '@holdfast/conformance/test';
 import { testCases } from '@holdfast/conformance/vitest';
 import { RedisSessionStore, type RedisStoreOptions } from '@holdfast/store-redis';
 import { describe, expect, test } from 'vitest';
@@ -23,6 +24,11 @@ describe('one bucket', () => {
  */
 test('each operation exchanges the requests and bytes that the table lists', async () => {
   await expect(assertStoreCosts({ ...oneBucket, measure }, COSTS)).resolves.toBeUndefined();
+});
+
+test('a read with any base gives what a read without one gives', async () => {
+  const walk = walkWithBases(oneBucket, { seed: 4, steps: stepsOfWalk(100) });
+  await expect(walk).resolves.toBeUndefined();
 });
 
 test.each<[string, RedisStoreOptions]>([

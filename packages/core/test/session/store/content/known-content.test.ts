@@ -73,6 +73,7 @@ class Reader {
     this.outcomes.push(outcome);
     assert.deepStrictEqual(read, full);
     assert.deepEqual(read.toJSON(), full.toJSON());
+    assert.deepStrictEqual(full, session);
     this.bases = [...this.bases.slice(1 - BASES), index % 3 === 0 ? full : read];
     return (this.session = read);
   }
