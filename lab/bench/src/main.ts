@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchChat } from './chat/bench-chat.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
 import type { Row } from './report.ts';
@@ -15,6 +16,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   state: [],
   stores: STORE_NAMES,
   turns: TURN_NAMES,
+  chat: [],
 };
 
 const { positionals: parts, values } = parseArgs({
@@ -58,6 +60,7 @@ if (parts.includes('stores')) {
 if (parts.includes('turns')) {
   rows.push(...(await benchTurns({ ...options, names: TURN_NAMES.filter(isChosen) })));
 }
+if (parts.includes('chat')) rows.push(...(await benchChat(options)));
 if (parts.length > 1) reportTargets(rows);
 
 function refuseUnknown(what: string, names: readonly string[], known: readonly string[]): void {

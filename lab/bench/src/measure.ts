@@ -41,6 +41,12 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(half) - 1] ?? NaN) + (sorted[Math.floor(half)] ?? NaN)) / 2;
 }
 
+/** A percentile; NaN of an empty list. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? NaN;
+}
+
 /** The first decile, which stays steady while other processes use the machine; NaN of an empty list. */
 export function bestTenth(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);

@@ -24,6 +24,9 @@ const TARGETS = {
   'turn memory': ['a turn at 5 000 messages / at 10: memory', '–', 1.2],
   'turn redis': ['a turn at 5 000 messages / at 10: Redis', '–', 1.2],
   'turn sqlite': ['a turn at 5 000 messages / at 10: SQLite', '–', 1.2],
+  'first token': ['chat through BullMQ and Redis: first token, p50', '63 ms', 25, 'ms'],
+  'first token late': ['chat through BullMQ and Redis: first token, p99', '116 ms', 60, 'ms'],
+  'turn commands': ['chat through BullMQ and Redis: commands of Redis a turn', '185', 100],
   'restore messages': ['JSON.parse + fromJSON / JSON.parse, 1 000 messages of 1 KB', '–', 1.5],
   'restore steps': ['JSON.parse + fromJSON / JSON.parse, 500 tool steps, 1 002 messages', '2.9', 1.5],
 } as const satisfies Readonly<Record<string, Target>>;
