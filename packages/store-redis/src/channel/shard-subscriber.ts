@@ -7,6 +7,11 @@ import type { ShardOwners } from './shard-owners.ts';
  * that is broken.
  */
 const CHECK_PAUSE_MS = 15_000;
+/**
+ * On one server, a subscription reads at every fourth check what came without a message: a message is lost only with its
+ * connection. In a Cluster it reads at each check: a slot that moves has messages on two masters.
+ */
+const CHECKS_TO_READ = 4;
 /** The time between two attempts to subscribe, and after which a new subscription fails. */
 const RETRY_PAUSE_MS = 250;
 const LONGEST_ATTEMPT_MS = 3_000;
@@ -30,6 +35,8 @@ interface ShardSubscription extends ShardListener {
   confirmedBy?: ShardConnection | undefined;
   /** How often the subscription was lost. */
   losses: number;
+  /** The checks at which the subscription reads, of every four. */
+  readonly turn: number;
   isTrying: boolean;
 }
 
@@ -44,6 +51,7 @@ export class ShardSubscriber {
   /** The lost subscriptions that no server has confirmed again. */
   private readonly lost = new Set<ShardSubscription>();
   private readonly checks: NodeJS.Timeout;
+  private turn = 0;
   private retry: NodeJS.Timeout | undefined;
 
   constructor(owners: ShardOwners) {
@@ -58,7 +66,8 @@ export class ShardSubscriber {
    * @throws ChannelUnavailableError without a confirmation. The subscriber then tries again, until the channel is removed.
    */
   async add(channel: string, listener: ShardListener): Promise<void> {
-    const subscription: ShardSubscription = { ...listener, channel, losses: 0, isTrying: true };
+    const turn = this.subscriptions.size % CHECKS_TO_READ;
+    const subscription: ShardSubscription = { ...listener, channel, losses: 0, turn, isTrying: true };
     this.subscriptions.set(channel, subscription);
     try {
       await this.subscribeInTime(subscription);
@@ -199,7 +208,9 @@ export class ShardSubscriber {
   private async check(): Promise<void> {
     for (const connection of this.connections.values()) connection.check();
     await this.owners.refresh();
-    for (const subscription of this.subscriptions.values()) void subscription.catchUp(false);
+    this.turn = (this.turn + 1) % CHECKS_TO_READ;
+    for (const subscription of this.subscriptions.values())
+      if (this.owners.canChange || subscription.turn === this.turn) void subscription.catchUp(false);
   }
 }
 
