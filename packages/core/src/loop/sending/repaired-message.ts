@@ -34,10 +34,8 @@ export class MessageRepair {
   private readonly ids: LegalIds;
   private readonly ownCallIds: RegExp | undefined;
   private readonly types: FileTypes;
-  /** The ids of calls that were omitted, whose results are omitted too. */
-  private readonly omitted = new Set<string>();
-  /** The ids of calls that the provider made itself and knows. */
-  private readonly own = new Set<string>();
+  /** The ids of calls that a provider ran: true for a call that is sent, with its id and its result as they are. */
+  private readonly providerCalls = new Map<string, boolean>();
 
   constructor(form: RequestForm) {
     this.form = form;
@@ -84,13 +82,9 @@ export class MessageRepair {
     if (part.type === 'tool-call')
       return part.providerExecuted !== true && isJsonObject(part.input) && isWellFormed(part.input);
     const { output } = part;
-    if (output.providerOptions !== undefined || !this.hasNothingOmitted) return false;
+    if (output.providerOptions !== undefined || this.providerCalls.size > 0) return false;
     if (output.type === 'json') return isWellFormed(output.value);
     return output.type === 'text' && output.value.isWellFormed() && !isBlank(output.value);
-  }
-
-  private get hasNothingOmitted(): boolean {
-    return this.omitted.size === 0 && this.own.size === 0;
   }
 
   private userMessage(message: UserMessage): Message {
@@ -120,7 +114,7 @@ export class MessageRepair {
     for (const part of message.content) {
       if (isReasoning(part) && !keepsReasoning) continue;
       if (losesCalls && isProviderCall(part)) {
-        this.omitted.add(part.toolCallId);
+        this.providerCalls.set(part.toolCallId, false);
         continue;
       }
       const sent = this.part(bound.length > 0 ? withoutOptions(part, bound) : part, keepsCalls);
@@ -140,7 +134,7 @@ export class MessageRepair {
       case 'tool-call':
         return this.call(part, keepsCalls);
       case 'tool-result':
-        return this.own.has(part.toolCallId) && !this.omitted.has(part.toolCallId) ? part : undefined;
+        return this.providerCalls.get(part.toolCallId) === true ? part : undefined;
       case 'custom':
         return this.isForProvider(part) ? part : undefined;
       default:
@@ -156,9 +150,10 @@ export class MessageRepair {
   private call(part: ToolCallPart, keepsCalls: boolean): ToolCallPart | undefined {
     if (part.providerExecuted === true) {
       const isOwn = keepsCalls || this.isOwnCall(callMarksOf(part).approvalId ?? part.toolCallId);
-      (isOwn ? this.own : this.omitted).add(part.toolCallId);
+      this.providerCalls.set(part.toolCallId, isOwn);
       return isOwn ? part : undefined;
     }
+    this.providerCalls.delete(part.toolCallId);
     const toolCallId = this.ids.of(part.toolCallId);
     const toolName = this.names.of(part.toolName);
     const input = isJsonObject(part.input) ? part.input : NO_INPUT;
@@ -180,8 +175,9 @@ export class MessageRepair {
     const { takesBlankTexts } = this.form;
     const parts: ToolResultPart[] = [];
     for (const part of message.content) {
-      if (this.omitted.has(part.toolCallId)) continue;
-      const toolCallId = this.own.has(part.toolCallId) ? part.toolCallId : this.ids.of(part.toolCallId);
+      const isSent = this.providerCalls.get(part.toolCallId);
+      if (isSent === false) continue;
+      const toolCallId = isSent ? part.toolCallId : this.ids.of(part.toolCallId);
       const toolName = this.names.of(part.toolName);
       const output = sentOutput(part.output, takesBlankTexts, this.types.result);
       const isSame = toolCallId === part.toolCallId && toolName === part.toolName && output === part.output;

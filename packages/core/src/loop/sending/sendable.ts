@@ -171,10 +171,10 @@ function conversationFor(source: Messages, { form, state }: Sending, start: Requ
   const known = conversationOf(all, form.name);
   const isSameRun = known !== undefined && known.executionId === state.executionId;
   if (isSameRun && !form.takesSingleCalls && growsPlainly(known, source, start)) return known;
-  const repair = known?.repair ?? new MessageRepair(form);
   const isStart = known !== undefined && isSameStart(known.start, start);
   const isContinued = isSameRun && (isStart || !known.dependsOnStart);
-  const from = known && beginning(known, source, isContinued);
+  const from = known && beginning(known, source, state, isContinued);
+  const repair = (from && known?.repair) ?? new MessageRepair(form);
   const progress = from ? renewed(from, source, isStart) : nothing(source);
   const isWithin = isContinued && from !== undefined && from.count >= known.closed.count;
   const grown = grow(
@@ -204,11 +204,13 @@ function growsPlainly(
   start: RequestStart,
 ): boolean {
   if (!whole.isSame || whole === closed || whole.count === 0 || !isSameStart(known, start)) return false;
-  if (source.commonLength(whole.source) < whole.count || source.at(whole.count - 1)?.role === 'system')
-    return false;
+  let last = source.at(whole.count - 1)?.role;
+  if (source.commonLength(whole.source) < whole.count || last === 'system') return false;
   for (let at = whole.count; at < source.length; at++) {
     const message = source.at(at) as Message;
-    if ((message.role !== 'assistant' && message.role !== 'tool') || !repair.isPlain(message)) return false;
+    const { role } = message;
+    if ((role !== 'assistant' && role !== 'tool') || role === last || !repair.isPlain(message)) return false;
+    last = role;
   }
   draft(whole).source = source;
   draft(whole).sent = source;
@@ -217,10 +219,16 @@ function growsPlainly(
 }
 
 /** The longest known part with which the list begins: within the same run any, otherwise the part before its execution. */
-function beginning(known: Conversation, source: Messages, isContinued: boolean): Progress | undefined {
+function beginning(
+  known: Conversation,
+  source: Messages,
+  state: AgentState,
+  isContinued: boolean,
+): Progress | undefined {
   const { whole, closed, recent } = known;
   const common = source.commonLength(whole.source);
-  if (!isContinued) return common >= closed.count ? closed : undefined;
+  const isBefore = known.executionId === state.executionId || !hasMessagesOf(state, closed);
+  if (!isContinued) return isBefore && common >= closed.count ? closed : undefined;
   if (common >= whole.count) return whole;
   const part = recent.findLast(({ count }) => count <= common);
   const count = Math.min(common, whole.isSame ? whole.count : known.sameCount);
@@ -229,6 +237,13 @@ function beginning(known: Conversation, source: Messages, isContinued: boolean):
     return { source, count, sent: source, isSame: true, fingerprint };
   }
   return part ?? (common >= closed.count ? closed : undefined);
+}
+
+/** True when the part has messages of the execution of the state: that of a later execution does. */
+function hasMessagesOf({ executionId }: AgentState, { source, count }: Progress): boolean {
+  for (let at = count - 1; at >= 0; at--)
+    if (isOfExecution(source.at(at) as Message, executionId)) return true;
+  return false;
 }
 
 /** The known part as a part of another list. Its fingerprint holds for the same start only. */
@@ -274,7 +289,7 @@ function grow(
     const message = added[index] as Message;
     // While nothing was repaired, each beginning is known.
     if (!list.isSame && added.length - index <= RECENT) recent.push(list.progress());
-    const isCurrent = message.role !== 'system' && executionIdOf(message) === state.executionId;
+    const isCurrent = isOfExecution(message, state.executionId);
     if (isCurrent) closed ??= list.progress();
     const bears = isCurrent && form.takesReasoning && bearsReasoning(message);
     const isTied = bears || (isCurrent && form.takesReasoning && isBound(message, form));
@@ -285,6 +300,10 @@ function grow(
   }
   const whole = list.progress();
   return { closed: closed ?? whole, whole, dependsOnStart, recent, sameCount: list.sameCount };
+}
+
+function isOfExecution(message: Message, executionId: string | undefined): boolean {
+  return message.role !== 'system' && executionIdOf(message) === executionId;
 }
 
 function bearsReasoning({ role, content }: Message): boolean {

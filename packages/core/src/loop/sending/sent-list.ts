@@ -167,7 +167,7 @@ export class SentList {
     const messages = withSingleCalls(answer, results, this.form);
     if (messages === undefined) return this.append(results, said, answer);
     this.replaceLast(messages);
-    const before = this.pairs?.pop();
+    const before = this.pairs?.splice(this.pairs.findLastIndex(isSent), 1)[0];
     const [first, ...others] = messages;
     if (first) this.pairs?.push({ ...before, sent: first });
     this.pairs?.push(
@@ -183,6 +183,10 @@ export class SentList {
     this.added.push(...messages);
     if (this.known.count > length) this.known = NO_FINGERPRINT;
   }
+}
+
+function isSent({ sent }: SentMessage): boolean {
+  return sent !== undefined;
 }
 
 type Content = Message['content'];

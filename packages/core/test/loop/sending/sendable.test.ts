@@ -23,15 +23,19 @@ import {
 import { scriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases, codePoint } from '../../../../../tools/config/vitest.properties.ts';
 import { fingerprintOf, sendableRequest, sentMessages } from '../../../src/loop/sending/sendable.ts';
+import { withTags, type MessageTags } from '../../../src/state/messages/message-tags.ts';
 import { assistantContents } from '../../support/arbitraries.ts';
 import { line, written } from '../../support/written.ts';
 
 const anyState = AgentState.empty();
+/** One list object, as a loop has it: what is known of a conversation holds for the same list of tools. */
+const NO_TOOLS: InferenceRequest['tools'] = [];
 
 function requestOf(messages: Messages, others: Partial<InferenceRequest> = {}): InferenceRequest {
   const settings = { systemPrompt: undefined, responseFormat: undefined, llmConfig: undefined };
-  return { ...settings, tools: [], toolChoice: 'auto', messages, ...others };
+  return { ...settings, tools: NO_TOOLS, toolChoice: 'auto', messages, ...others };
 }
 
 function sent(messages: readonly Message[], form: RequestForm = USUAL_FORM): readonly Message[] {
@@ -107,7 +111,7 @@ describe('names and ids', () => {
   });
 
   test('different ids stay different, whatever they are', () => {
-    const anyId = fc.oneof(fc.string({ unit: 'binary', maxLength: 50 }), fc.stringMatching(/^[a-c0-1]{9}$/));
+    const anyId = fc.oneof(fc.string({ unit: codePoint, maxLength: 50 }), fc.stringMatching(/^[a-c0-1]{9}$/));
     fc.assert(
       fc.property(fc.uniqueArray(anyId, { maxLength: 20 }), (ids) => {
         const parts = sent(
@@ -249,6 +253,18 @@ describe('order and roles', () => {
     expect(line(sent(written(given)))).toBe(given);
   });
 
+  test('answers in a row that steps add one by one', () => {
+    const form = formWith({ takesUserMessagesInARow: false });
+    const state = AgentState.empty().withExecutionStarted(0);
+    const tags = { execution_id: state.executionId } as MessageTags;
+    let messages: Messages = List.from(written('u'));
+    for (const answer of written('a a a')) {
+      messages = messages.append(withTags(answer, tags));
+      const { request } = sendableRequest(requestOf(messages), { form, state, model: undefined });
+      expect(line(request.messages)).toBe('u a');
+    }
+  });
+
   test('no messages at all', () => {
     expect(line(sent([], formWith({ takesFirstAnswer: false })))).toBe('u');
     expect(line(sent([]))).toBe('');
@@ -319,6 +335,27 @@ describe('reasoning', () => {
       'u',
       'u a:r,<s_1,>s_1,1 t:1',
       'u a:1 t:1 a u',
+    ]);
+  });
+
+  test('returns, with those calls and their results, when the first model is called again', async () => {
+    const search = { toolCallId: 's_1', toolName: 'search' };
+    const ran: readonly AssistantPart[] = [
+      { type: 'tool-call', ...search, input: {}, providerExecuted: true },
+      { type: 'tool-result', ...search, output: { type: 'text', value: 'y' } },
+    ];
+    const scripted = scriptedDriver({ content: [{ type: 'reasoning', text: 'hm' }, ...ran, call('1')] });
+    const form = formWith({ ownCallsNeedReasoning: true });
+    const driver: Driver = { infer: (...given) => scripted.infer(...given), formOf: () => form };
+    let state = AgentState.empty().withLlmConfig({ model: 'a' }).withUserMessage('u');
+    for await (state of createAgentLoop({ driver, tools: [look] }).iterate(state)) break;
+    const { tools } = scripted.requests[0] as InferenceRequest;
+    const request = requestOf(state.messages, { tools });
+    const sentTo = (model: string) => line(sendableRequest(request, { form, state, model }).request.messages);
+    expect(['a', 'b', 'a'].map(sentTo)).toEqual([
+      'u a:r,<s_1,>s_1,1 t:1',
+      'u a:1 t:1',
+      'u a:r,<s_1,>s_1,1 t:1',
     ]);
   });
 
@@ -430,12 +467,20 @@ test('compiledFor() gives what was sent for a step, beside what was said', async
   expect(() => loop.compiledFor?.(state, 'x')).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });
 
-test('a repair that continues gives what a repair from the start gives', () => {
+test('a repair that continues gives what a repair from the start gives', async () => {
+  const loop = createAgentLoop({ driver: scriptedDriver({ calls: { look: {} } }, 'Done.') });
+  let running = AgentState.empty().withLlmConfig({ model: 'a' }).withUserMessage('u');
+  for await (running of loop.iterate(running)) if (running.stepCount === 1) break;
+  const tags = { step_id: running.steps[0]?.id, execution_id: running.executionId } as MessageTags;
   const anyMessage: fc.Arbitrary<Message> = fc.oneof(
-    fc.constantFrom(...written('u s a a:r,x a:1 t:1 a:<2 a:<3,>3 a:e u')),
-    assistantContents.map((parts) => assistantMessage(parts)),
-    fc.string({ unit: 'binary', maxLength: 3 }).map((text) => userMessage(text)),
+    fc.constantFrom(...written('u s a a:r,x a:1 t:1 a:<2 a:<3,>3 a:r,<4,>4,x a:e u')),
+    // Compiled messages have no result before its call.
+    assistantContents.map((parts) => assistantMessage(parts.filter(({ type }) => type !== 'tool-result'))),
+    fc.string({ unit: codePoint, maxLength: 3 }).map((text) => userMessage(text)),
   );
+  const anyTagged = fc
+    .tuple(anyMessage, fc.boolean())
+    .map(([message, isCurrent]) => (isCurrent ? withTags(message, tags) : message));
   const anyForm = fc.record({
     takesFirstAnswer: fc.boolean(),
     takesLastAnswer: fc.boolean(),
@@ -444,16 +489,22 @@ test('a repair that continues gives what a repair from the start gives', () => {
     takesLaterSystemMessages: fc.boolean(),
     takesBlankTexts: fc.boolean(),
     takesSingleCalls: fc.boolean(),
+    ownCallsNeedReasoning: fc.boolean(),
+    ownCallIds: fc.constantFrom('', '(?!)'),
   });
-  const growth = fc.array(fc.tuple(fc.nat(6), fc.array(anyMessage, { maxLength: 4 }), fc.boolean()), {
-    maxLength: 6,
+  const turn = fc.record({
+    cut: fc.nat(6),
+    added: fc.array(anyTagged, { maxLength: 4 }),
+    isNext: fc.boolean(),
+    model: fc.constantFrom('a', 'b'),
   });
+  const growth = fc.array(turn, { maxLength: 6 });
   fc.assert(
     fc.property(anyForm, growth, (demands, turns) => {
       let messages: Messages = List.empty();
-      for (const [cut, added, isNext] of turns) {
-        const state = isNext ? AgentState.empty().withExecutionStarted(0) : anyState;
-        const sending = { form: formWith(demands), state, model: undefined };
+      for (const { cut, added, isNext, model } of turns) {
+        const state = isNext ? AgentState.empty().withExecutionStarted(0) : running;
+        const sending = { form: formWith(demands), state, model };
         // A compiler may replace the last messages.
         const kept = cut === 0 ? messages.slice(0, -1) : undefined;
         messages = (kept ? List.from(kept) : messages).concat(added);
@@ -468,5 +519,6 @@ test('a repair that continues gives what a repair from the start gives', () => {
         );
       }
     }),
+    cases(300),
   );
 });
