@@ -18,6 +18,7 @@ import { inspectionCases } from './finding/inspection-cases.ts';
 import { listCases } from './finding/list-cases.ts';
 import { listFilterCases } from './finding/list-filter-cases.ts';
 import { manySessionCases } from './database/many-session-cases.ts';
+import { outdatedBaseCases } from './saves/outdated-base-cases.ts';
 import { ownerCases } from './finding/owner-cases.ts';
 import { ownershipCases } from './finding/ownership-cases.ts';
 import { reopenCases } from './saves/reopen-cases.ts';
@@ -38,7 +39,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['values', valueCases],
   ['executions', executionCases],
   ['claims', [...claimCases, ...releaseCases, ...attemptCases]],
-  ['bases', baseCases],
+  ['bases', [...baseCases, ...outdatedBaseCases]],
   ['fencing', fencingCases],
   ['inbox', [...inboxCases, ...inboxValueCases, ...fullInboxCases]],
   ['due', dueCases],

@@ -127,6 +127,18 @@ const claims = [
   costOf('a load with a base costs the same for any length of the session', conversation, ({ store, base }) =>
     store.load(base.sessionId, { base }),
   ),
+  costCase('a load and a claim with an outdated base cost the same for any length of the session', {
+    sizes: [FEW, 1_000],
+    stateOf: execution,
+    async prepare({ store, base }) {
+      await store.save(base.withState(nextStep(base.state)), { base });
+      return { store, base };
+    },
+    async act({ store, base }) {
+      await store.load(base.sessionId, { base });
+      await store.claim(base.sessionId, { ...ADA, base });
+    },
+  }),
   costCase('a refused claim costs the same for any length of the session', {
     async prepare({ store, base }) {
       await store.claim(base.sessionId, ADA);

@@ -1,5 +1,6 @@
 import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
+import { extending } from './extending.ts';
 import { filling } from './filling.ts';
 import { finding } from './finding.ts';
 import { owning } from './owning.ts';
@@ -18,6 +19,7 @@ export const GROUPS = {
   reading,
   showing,
   answering,
+  extending,
   storing,
   owning,
   filling,
