@@ -19,7 +19,7 @@ export function sectionOfList(list: string): string | undefined {
 }
 
 /** A list in a head. Its mark is absent in a head of another release. */
-export interface SavedList {
+interface SavedList {
   readonly length: number;
   readonly mark: ContentMark | undefined;
 }
