@@ -31,7 +31,7 @@ const MAX_ERRORS = 8;
 
 /** The longest record, in characters of JSON. */
 const MAX_LENGTH = 2 ** 20;
-/** The characters of the message that a longer record keeps. */
+/** The characters of the message that a longer record keeps, its note included. */
 const KEPT_LENGTH = 100_000;
 
 /**
@@ -57,8 +57,9 @@ function isTooLong(record: ErrorRecord): boolean {
 const NOTE = '[The error was too long: its other parts were not kept.]';
 
 function shortened({ name, message, code }: ErrorRecord): ErrorRecord {
-  const shown = message.slice(0, KEPT_LENGTH).toWellFormed();
-  const noted = shown.endsWith(NOTE) ? shown : `${shown}\n${NOTE}`; // the error of a hook quotes its cause
+  const isNoted = message.length <= KEPT_LENGTH && message.endsWith(NOTE); // the error of a hook quotes its cause
+  const shown = message.slice(0, KEPT_LENGTH - NOTE.length - 1).toWellFormed();
+  const noted = isNoted ? message.toWellFormed() : `${shown}\n${NOTE}`;
   return compact({ name, message: noted, code }) as ErrorRecord;
 }
 

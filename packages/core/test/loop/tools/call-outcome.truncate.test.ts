@@ -49,6 +49,17 @@ describe('a value that is too long is truncated, with a note', () => {
     );
   });
 
+  test('an error that its record has shortened gets no second note', async () => {
+    const { state } = await used(
+      does('a', () => {
+        throw new Error('x'.repeat(2_000_000));
+      }),
+    );
+    const { message = '' } = state.errors[0] ?? {};
+    expect(message).toHaveLength(100_000);
+    expect(message).toMatch(/x\n\[The error was too long: its other parts were not kept\.\]$/);
+  });
+
   test('a tool’s own model output is not truncated', async () => {
     const output = { type: 'text', value: 'In short.' } as const;
     const given = await used(
