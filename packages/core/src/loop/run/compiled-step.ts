@@ -138,9 +138,13 @@ function sentenceOf(messages: readonly RefusedMessage[], path: string | undefine
     return path === undefined
       ? 'The text of the provider names no message.'
       : `It is not known which message is at ${path}.`;
-  if (others.length === 0) return `${refused} ${first}.`;
+  if (others.length === 0) return `${refused} ${first}. ${waysOut('it')}`;
   const more = messages.length > MAX_NAMED ? `; and ${messages.length - MAX_NAMED} more` : '';
-  return `${refused} one of these messages: ${[first, ...others].join('; ')}${more}.`;
+  return `${refused} one of these messages: ${[first, ...others].join('; ')}${more}. ${waysOut('them')}`;
+}
+
+function waysOut(refused: string): string {
+  return `A fork() before ${refused}, editMessage() or a compiler without ${refused} continues the session.`;
 }
 
 function nameOf({ id, role, text, stepId }: RefusedMessage): string {

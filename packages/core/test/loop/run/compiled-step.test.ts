@@ -78,9 +78,10 @@ describe('the error of a refusal names the message of the state', () => {
   test('with its id, its role and the start of its text, and keeps the facts of the driver', async () => {
     const { error, state } = await failed(history, refusal([7], 'messages.6'));
     const text = `${'x'.repeat(80)}…`;
+    const advice = 'A fork() before it, editMessage() or a compiler without it continues the session.';
     expect(error).toMatchObject({
       code: 'DRIVER_INVALID_REQUEST',
-      message: `Refused. At messages.6, the provider refused the user message "${ids[6]}", which begins with "${text}".`,
+      message: `Refused. At messages.6, the provider refused the user message "${ids[6]}", which begins with "${text}". ${advice}`,
       data: {
         statusCode: 400,
         refused: { path: 'messages.6', messages: [{ id: ids[6], role: 'user', text }] },
@@ -92,7 +93,9 @@ describe('the error of a refusal names the message of the state', () => {
 
   test('one of several', async () => {
     const { error } = await failed(history, refusal([1, 2, 3]));
-    expect(error?.message).toMatch(/refused one of these messages: the user message ".*"; .*; and 1 more\.$/);
+    expect(error?.message).toMatch(
+      /refused one of these messages: the user message ".*"; .*; and 1 more\. A fork\(\) before them, /,
+    );
   });
 
   test('with the step that made it', async () => {
