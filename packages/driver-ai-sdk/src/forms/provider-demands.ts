@@ -82,14 +82,14 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesLastAnswer: true,
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
-      files: { user: `${PICTURES}|${PDF}|${SOUNDS}` },
+      files: { user: `${PICTURES}|${PDF}|${SOUNDS}`, result: PICTURES }, // see `withoutResultFiles`
     },
     source: 'mcp-use/mcp-use#90, agno-agi/agno#5382, Portkey-AI/gateway#1062, @ai-sdk/openai@4.0.118',
     date: '2026-04',
   },
   {
     provider: '^(azure|azure-openai)\\.chat',
-    demands: { files: { user: PICTURES } },
+    demands: { files: { user: PICTURES, result: PICTURES } },
     source: 'Azure/azure-sdk-for-net#51873, pydantic/pydantic-ai#4035, openai/openai-python#2300',
     date: '2026-09',
   },

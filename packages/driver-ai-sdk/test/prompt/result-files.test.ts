@@ -1,7 +1,11 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { AgentState, createAgentLoop, tool, toolResult } from '@holdfast/core';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test } from 'vitest';
 import { withoutResultFiles } from '../../src/prompt/result-files.ts';
+import { answer } from '../builders.ts';
 
 const picture = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'QUJD' } } as const;
 const paper = { type: 'file', mediaType: 'application/pdf', filename: 'a.pdf', data: picture.data } as const;
@@ -58,4 +62,29 @@ test('a message of the user keeps its files, and a prompt without files in resul
   const start = prompt.slice(0, 1);
   expect(withoutResultFiles(start, [0], { provider: 'openai.chat', modelId: 'm' })).toBe(start);
   expect(createOpenAI({ apiKey: 'key' }).chat('gpt-5').provider).toBe('openai.chat');
+});
+
+test.each(['openai.chat', 'azure.chat'])('the loop sends a picture of a result to %s', async (provider) => {
+  const data = { type: 'data', data: 'iVBORw0KGgo=' } as const;
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    inputSchema: { type: 'object' },
+    execute: () =>
+      toolResult({
+        value: 'seen',
+        modelOutput: { type: 'content', value: [{ type: 'file', mediaType: 'image/png', data }] },
+      }),
+  });
+  const call = { type: 'tool-call', toolCallId: '1', toolName: 'look', input: '{}' } as const;
+  const model = new MockLanguageModelV4({
+    provider,
+    doGenerate: [answer([call]), answer([{ type: 'text', text: 'A dot.' }])],
+  });
+  const loop = createAgentLoop({ driver: aiSdkDriver({ model }), tools: [look] });
+  await loop.run(AgentState.empty().withUserMessage('Look.'));
+  expect(model.doGenerateCalls[1]?.prompt.at(-1)).toEqual({
+    role: 'user',
+    content: [{ type: 'file', mediaType: 'image/png', data }],
+  });
 });
