@@ -37,6 +37,8 @@ function calledIn(messages: Messages): ReadonlySet<string> {
   return names;
 }
 
+/** The number of lists that are cached for the tools of a loop: models can call any names. */
+const MAX_LISTS = 100;
 const lists = new WeakMap<readonly ToolDescription[], Map<string, readonly ToolDescription[]>>();
 
 /** The lists by their names: the same names give the same list object, by which drivers cache converted tools. */
@@ -44,7 +46,10 @@ function declared(tools: readonly ToolDescription[], missing: readonly string[])
   const known = lists.get(tools) ?? new Map<string, readonly ToolDescription[]>();
   lists.set(tools, known);
   const key = missing.join(' ');
-  const list = known.get(key) ?? Object.freeze([...tools, ...missing.map(unavailable)]);
+  const cached = known.get(key);
+  if (cached !== undefined) return cached;
+  const list = Object.freeze([...tools, ...missing.map(unavailable)]);
+  if (known.size >= MAX_LISTS) known.clear();
   known.set(key, list);
   return list;
 }

@@ -25,3 +25,12 @@ test('the same names give the same list', () => {
   expect(withCalledTools(tools, calling('spell', 'look'), names)).toBe(first);
   expect(withCalledTools(tools, calling('look'), names)).toBe(tools);
 });
+
+test('lists with names that models made up are cached for a while only', () => {
+  const tools = [look];
+  const first = withCalledTools(tools, calling('spell'), names);
+  for (let count = 0; count < 100; count++) withCalledTools(tools, calling(`name${count}`), names);
+  const again = withCalledTools(tools, calling('spell'), names);
+  expect(again).not.toBe(first);
+  expect(again).toEqual(first);
+});
