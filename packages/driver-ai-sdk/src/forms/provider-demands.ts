@@ -1,17 +1,16 @@
 import type { RequestForm } from '@holdfast/core/driver';
 import { PDF, PICTURES, SOUNDS, TEXTS } from './media-types.ts';
 
-/** The demands of some models of some providers on a request. */
+/**
+ * The demands of some models of some providers on a request. Each row of the table has a comment: where the demands are
+ * described (issues of public repositories, sources of packages), and the month in which that was read or written.
+ */
 export interface ProviderDemands {
   /** A regular expression over the provider of a model, as its AI SDK package names it. */
   readonly provider: string;
   /** A regular expression over the id of the model. Absent: all models. */
   readonly model?: string;
   readonly demands: Partial<Omit<RequestForm, 'name'>>;
-  /** Where the demands are described: a public page, an issue of a public repository, or the source of a package. */
-  readonly source: string;
-  /** The month in which the source was read or written. */
-  readonly date: string;
 }
 
 const LETTERS = 'A-Za-z0-9_-';
@@ -33,6 +32,7 @@ const GOOGLE = '^(google|vertex)(?!.*anthropic)';
  */
 export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   {
+    // home-assistant/core#147760, RooCodeInc/Roo-Code#10649, ding113/claude-code-hub#470, Kilo-Org/kilocode#6037 (2026-09)
     provider: ANTHROPIC,
     demands: {
       toolName: { characters: LETTERS, maxLength: 128 },
@@ -43,11 +43,10 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       optionNames: ['anthropic'],
       files: { user: `${PICTURES}|${PDF}|^text/plain$`, result: `${PICTURES}|${PDF}` },
     },
-    source:
-      'home-assistant/core#147760, RooCodeInc/Roo-Code#10649, ding113/claude-code-hub#470, Kilo-Org/kilocode#6037',
-    date: '2026-09',
   },
   {
+    // openclaw/openclaw#12892, awsl-project/maxx#557, boto/botocore#3541, elastic/kibana#246393, vxcontrol/pentagi#196,
+    // BerriAI/litellm#30093 (2026-09)
     provider: '^(amazon-)?bedrock',
     demands: {
       toolName: NAME,
@@ -60,18 +59,15 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       omitsFileNames: true, // two documents must not have one name
       declaresCalledTools: true, // without tools, the package omits the calls
     },
-    source:
-      'openclaw/openclaw#12892, awsl-project/maxx#557, boto/botocore#3541, elastic/kibana#246393, vxcontrol/pentagi#196, BerriAI/litellm#30093',
-    date: '2026-09',
   },
   {
+    // @ai-sdk/amazon-bedrock@5.0.101 (2026-10)
     provider: '^(amazon-)?bedrock',
     model: 'mistral',
     demands: { callId: SHORT_ID },
-    source: '@ai-sdk/amazon-bedrock@5.0.101',
-    date: '2026-10',
   },
   {
+    // mcp-use/mcp-use#90, agno-agi/agno#5382, Portkey-AI/gateway#1062, @ai-sdk/openai@4.0.118 (2026-04)
     provider: '^(openai|azure|azure-openai)\\.',
     demands: {
       toolName: NAME,
@@ -84,16 +80,14 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessageAfterResults: true,
       files: { user: `${PICTURES}|${PDF}|${SOUNDS}`, result: PICTURES }, // see `withoutResultFiles`
     },
-    source: 'mcp-use/mcp-use#90, agno-agi/agno#5382, Portkey-AI/gateway#1062, @ai-sdk/openai@4.0.118',
-    date: '2026-04',
   },
   {
+    // Azure/azure-sdk-for-net#51873, pydantic/pydantic-ai#4035, openai/openai-python#2300 (2026-09)
     provider: '^(azure|azure-openai)\\.chat',
     demands: { files: { user: PICTURES, result: PICTURES } },
-    source: 'Azure/azure-sdk-for-net#51873, pydantic/pydantic-ai#4035, openai/openai-python#2300',
-    date: '2026-09',
   },
   {
+    // AnswerDotAI/fastllm#45, mastra-ai/mastra#8738, vercel/ai#7099 (2026-09)
     provider: RESPONSES,
     demands: {
       callId: { characters: LETTERS, maxLength: 64 },
@@ -103,10 +97,9 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       ownCallsNeedReasoning: true,
       files: { user: `${PICTURES}|${PDF}`, result: `${PICTURES}|${PDF}` },
     },
-    source: 'AnswerDotAI/fastllm#45, mastra-ai/mastra#8738, vercel/ai#7099',
-    date: '2026-09',
   },
   {
+    // google-gemini/gemini-cli#2966, google-gemini/gemini-cli#26486, vercel/ai#3775, anomalyco/opencode#45359 (2026-09)
     provider: GOOGLE,
     demands: {
       toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_.-', maxLength: 64 },
@@ -118,11 +111,9 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       boundOptions: ['thoughtSignature'],
       files: { user: GOOGLE_FILES, answer: PICTURES },
     },
-    source:
-      'google-gemini/gemini-cli#2966, google-gemini/gemini-cli#26486, vercel/ai#3775, anomalyco/opencode#45359',
-    date: '2026-09',
   },
   {
+    // @ai-sdk/google@4.0.121, watt-mind/coach#280 (2026-10)
     provider: GOOGLE,
     model: 'gemini-([3-9]|\\d\\d)',
     demands: {
@@ -130,20 +121,18 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       declaresCalledTools: true,
       files: { user: GOOGLE_FILES, answer: PICTURES, result: GOOGLE_FILES },
     },
-    source: '@ai-sdk/google@4.0.121, watt-mind/coach#280',
-    date: '2026-10',
   },
   {
+    // aliou/pi-neuralwatt#12, mistralai/client-ts#106, @ai-sdk/mistral@4.0.87 (2026-08)
     provider: '^mistral',
     demands: {
       toolName: NAME,
       callId: SHORT_ID,
       files: { user: `${PICTURES}|${PDF}` },
     },
-    source: 'aliou/pi-neuralwatt#12, mistralai/client-ts#106, @ai-sdk/mistral@4.0.87',
-    date: '2026-08',
   },
   {
+    // kwaroran/Risuai#504, kwaroran/Risuai#633 (2024-10)
     provider: '^cohere',
     demands: {
       toolName: { first: 'A-Za-z_', characters: 'A-Za-z0-9_', maxLength: 64 },
@@ -153,10 +142,9 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
     },
-    source: 'kwaroran/Risuai#504, kwaroran/Risuai#633',
-    date: '2024-10',
   },
   {
+    // vercel/ai#8057, elizaOS/eliza#18079, langbot-app/LangBot#1205 (2026-08)
     provider: '^(groq|xai|cerebras|fireworks|togetherai|ollama)',
     demands: {
       toolName: NAME,
@@ -165,62 +153,53 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessageAfterResults: true,
       takesLaterSystemMessages: true,
     },
-    source: 'vercel/ai#8057, elizaOS/eliza#18079, langbot-app/LangBot#1205',
-    date: '2026-08',
   },
   {
+    // @ai-sdk/groq@4.0.84, danny-avila/LibreChat#2494 (2026-11)
     provider: '^(groq|ollama)',
     demands: { files: { user: PICTURES } },
-    source: '@ai-sdk/groq@4.0.84, danny-avila/LibreChat#2494',
-    date: '2026-11',
   },
   {
+    // danny-avila/LibreChat#2494, cdaein/rename-screenshot#1 (2026-11)
     provider: '^ollama',
     demands: { filesNeedText: true }, // the package sends a list without a text
-    source: 'danny-avila/LibreChat#2494, cdaein/rename-screenshot#1',
-    date: '2026-11',
   },
   {
+    // @ai-sdk/xai@5.0.12 (2026-11)
     provider: '^xai',
     demands: { files: { user: PICTURES, userUrl: `${PDF}|${TEXTS}` } },
-    source: '@ai-sdk/xai@5.0.12',
-    date: '2026-11',
   },
   {
+    // @ai-sdk/xai@5.0.12 (2026-11)
     provider: '^xai\\.responses',
     demands: { files: { user: PICTURES, userUrl: `${PDF}|${TEXTS}`, result: PICTURES } },
-    source: '@ai-sdk/xai@5.0.12',
-    date: '2026-11',
   },
   {
+    // langchain-ai/langchain#34140, langchain-ai/langchainjs#8643, vercel/ai#14618, lmstudio-ai/lmstudio-bug-tracker#261
+    // (2026-11)
     provider: '^(xai\\.chat|cerebras|litellm|lmstudio)',
     demands: { textBeforeCalls: '(calls a tool)' },
-    source:
-      'langchain-ai/langchain#34140, langchain-ai/langchainjs#8643, vercel/ai#14618, lmstudio-ai/lmstudio-bug-tracker#261',
-    date: '2026-11',
   },
   {
+    // mcp-use/mcp-use#90 (2026-11)
     provider: '^(fireworks|togetherai)',
     demands: {
       toolName: { first: 'A-Za-z_', characters: LETTERS, maxLength: 64 },
       takesLaterSystemMessages: false,
     },
-    source: 'mcp-use/mcp-use#90',
-    date: '2026-11',
   },
   {
+    // Kilo-Org/kilocode#10375, vellum-ai/vellum-assistant#42635, farion1231/cc-switch#2365 (2026-11)
     provider: '^(cerebras|fireworks|togetherai)',
     demands: { takesReasoning: false },
-    source: 'Kilo-Org/kilocode#10375, vellum-ai/vellum-assistant#42635, farion1231/cc-switch#2365',
-    date: '2026-11',
   },
   {
+    // camel-ai/owl#532, anomalyco/opencode#8246, BerriAI/litellm#5747 (2026-11)
     provider: '^litellm',
     demands: { declaresCalledTools: true },
-    source: 'camel-ai/owl#532, anomalyco/opencode#8246, BerriAI/litellm#5747',
-    date: '2026-11',
   },
   {
+    // mrexodia/ida-pro-mcp#129, deepseek-ai/DeepSeek-R1#21, BerriAI/litellm#42186 (2026-09)
     provider: '^(deepseek|moonshotai|alibaba)',
     demands: {
       toolName: NAME,
@@ -228,29 +207,25 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesUserMessageAfterResults: true,
       takesLaterSystemMessages: true,
     },
-    source: 'mrexodia/ida-pro-mcp#129, deepseek-ai/DeepSeek-R1#21, BerriAI/litellm#42186',
-    date: '2026-09',
   },
   {
+    // nesquena/hermes-webui#2297, 1jehuang/jcode#310, rikkahub/rikkahub#1433 (2026-11)
     provider: '^deepseek',
     model: '^deepseek-(chat|reasoner|r1|v[34])',
     demands: { files: {} },
-    source: 'nesquena/hermes-webui#2297, 1jehuang/jcode#310, rikkahub/rikkahub#1433',
-    date: '2026-11',
   },
   {
+    // deepseek-ai/awesome-deepseek-integration#740 (2026-11)
     provider: '^deepseek\\.responses',
     demands: { takesSingleCalls: true },
-    source: 'deepseek-ai/awesome-deepseek-integration#740',
-    date: '2026-11',
   },
   {
+    // MoonshotAI/kimi-cli#1773 (2026-11)
     provider: '^moonshotai',
     demands: { toolName: { first: 'A-Za-z', characters: LETTERS, maxLength: 64 } },
-    source: 'MoonshotAI/kimi-cli#1773',
-    date: '2026-11',
   },
   {
+    // openclaw/openclaw#875, tailcallhq/forgecode#1142 (2026-11)
     provider: '^(gateway|openrouter)', // they may pass a request on to several providers
     demands: {
       toolName: NAME,
@@ -261,40 +236,33 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
         result: `${PICTURES}|${PDF}`,
       },
     },
-    source: 'openclaw/openclaw#875, tailcallhq/forgecode#1142',
-    date: '2026-11',
   },
   {
+    // @openrouter/ai-sdk-provider@3.1.0 (2026-11)
     provider: '^openrouter',
     demands: { ownCallIds: '(?!)' }, // its package would send a call that a provider ran as one without a result
-    source: '@openrouter/ai-sdk-provider@3.1.0',
-    date: '2026-11',
   },
   {
+    // @ai-sdk/gateway@4.0.146 (2026-10)
     provider: '^gateway',
     demands: { ownCallIds: '^(?![a-z]{2}_|mcpr?_)' }, // the gateway has tools of its own
-    source: '@ai-sdk/gateway@4.0.146',
-    date: '2026-10',
   },
   {
+    // @ai-sdk/gateway@4.0.146 (2026-10)
     provider: '^gateway',
     model: '^openai/',
     demands: { ownCallIds: '^(?!srvtoolu_|mcptoolu_)' },
-    source: '@ai-sdk/gateway@4.0.146',
-    date: '2026-10',
   },
   {
+    // jundot/omlx#1997, ml-explore/mlx-lm#1375, vllm-project/vllm#9019 (2026-11)
     provider: '',
     model: '(^|/)(mi[ns]tral|ministral|magistral|devstral|codestral|pixtral|mixtral)',
     demands: { callId: SHORT_ID, takesUserMessageAfterResults: false },
-    source: 'jundot/omlx#1997, ml-explore/mlx-lm#1375, vllm-project/vllm#9019',
-    date: '2026-11',
   },
   {
+    // mastra-ai/mastra#12592, theopenco/llmgateway#2093, borawong/AiMaMi#8, @ai-sdk/deepseek@3.0.56 (2026-05)
     provider: '',
     model: 'deepseek-(reasoner|v4)|kimi-(k2|thinking)',
     demands: { reasoningBeforeCalls: ' ' },
-    source: 'mastra-ai/mastra#12592, theopenco/llmgateway#2093, borawong/AiMaMi#8, @ai-sdk/deepseek@3.0.56',
-    date: '2026-05',
   },
 ];

@@ -6,6 +6,7 @@ import { CORRECTABLE, KNOWN_MESSAGES, KNOWN_STATUSES } from '../../src/errors/kn
 import { retryAfterSeconds } from '../../src/errors/retry-after.ts';
 import { KNOWN_PLACES } from '../../src/refusals/known-places.ts';
 import { apiError } from '../builders.ts';
+import { sourceNotes } from '../source-notes.ts';
 import { REPORTED_ERRORS } from './reported-errors.ts';
 
 /** Checks the kinds of errors against bodies that users of providers reported, and against bodies in their forms. */
@@ -199,16 +200,18 @@ test.each(acceptedBodies)('an accepted call is answered with %j', (body, kind, i
   expect([errorKindOf(streamedPart), isRetryable(streamedPart)]).toEqual([kind, isPassing]);
 });
 
-test.each(['KNOWN_MESSAGES', 'KNOWN_STATUSES', 'CORRECTABLE', 'KNOWN_PLACES'] as const)(
-  'each row of %s has a source and a month',
-  (name) => {
-    const rows = { KNOWN_MESSAGES, KNOWN_STATUSES, CORRECTABLE, KNOWN_PLACES }[name];
-    for (const { source, date } of Object.values(rows)) {
-      expect(source).toMatch(/#\d+|@[\d.]+$|\.\w+\//);
-      expect(date).toMatch(/^20\d\d-\d\d$/);
-    }
-  },
-);
+test.each([
+  ['errors/known-errors.ts', { KNOWN_MESSAGES }],
+  ['errors/known-errors.ts', { KNOWN_STATUSES }],
+  ['errors/known-errors.ts', { CORRECTABLE }],
+  ['refusals/known-places.ts', { KNOWN_PLACES }],
+])('in %s, each row of %o has a provider, a source and a month', (module, tables) => {
+  for (const [name, rows] of Object.entries(tables)) {
+    const notes = sourceNotes(module, name);
+    expect(notes).toHaveLength(Object.keys(rows).length);
+    for (const note of notes) expect(note).toMatch(/^[^:]+: .*(#\d+|@[\d.]+|\.\w+\/\S+) \(20\d\d-\d\d\)$/);
+  }
+});
 
 test('the wait that Google and OpenRouter name is the wait', () => {
   const body = JSON.stringify(google(429, 'RESOURCE_EXHAUSTED', quotaText, [{ retryDelay: '22.5s' }]));

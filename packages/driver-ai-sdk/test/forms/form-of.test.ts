@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { aiSdkDriver } from '../../src/ai-sdk-driver.ts';
 import { formOf } from '../../src/forms/form-of.ts';
 import { PROVIDER_DEMANDS } from '../../src/forms/provider-demands.ts';
+import { sourceNotes } from '../source-notes.ts';
 
 const NINE = { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 };
 
@@ -60,15 +61,18 @@ test('models with the same demands share a form, and a form has one name', () =>
 });
 
 describe('the table', () => {
-  test.each(PROVIDER_DEMANDS)(
+  const notes = sourceNotes('forms/provider-demands.ts', 'PROVIDER_DEMANDS');
+
+  test.each(PROVIDER_DEMANDS.map((row, at) => ({ ...row, note: notes[at] })))(
     '$provider $model has a source and a date, and its names can be made legal',
-    (row) => {
-      expect(row.source).toMatch(/^(@?[\w-]+\/[\w.-]+[#@][\w.]+(, )?)+$/);
-      expect(row.date).toMatch(/^20\d\d-\d\d$/);
-      for (const { characters = 'a-z0-9' } of [row.demands.toolName ?? {}, row.demands.callId ?? {}])
+    ({ note, demands }) => {
+      expect(note).toMatch(/^(@?[\w-]+\/[\w.-]+[#@][\w.]+,? )+\(20\d\d-\d\d\)$/);
+      for (const { characters = 'a-z0-9' } of [demands.toolName ?? {}, demands.callId ?? {}])
         expect('az09').toMatch(new RegExp(`^[${characters}]+$`));
     },
   );
+
+  test('has a note in each row', () => expect(notes).toHaveLength(PROVIDER_DEMANDS.length));
 });
 
 test('the driver names the form of the model that a call goes to', () => {
