@@ -121,7 +121,8 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
 /**
  * Creates a driver that calls language models through the AI SDK. A request goes to the model that `llmConfig.model`
  * names, or else to `model`. Any number of agents can use one driver at the same time. The driver caches converted
- * messages while the messages exist, and caches nothing else of a call.
+ * messages while the messages exist. Of a call it remembers only whether the model refused marks for a prompt cache, or to
+ * encrypt its reasoning.
  *
  * `infer` throws a `DriverError` when no response arrives, and the signal's reason when the signal aborts the call before
  * a part of the response arrives.
@@ -176,5 +177,6 @@ function policyOf({
     responseHeaders: responseHeaders.map((name) => name.toLowerCase()),
     cache: promptCacheOf(promptCache),
     onWarning: onWarning && onceEach(onWarning),
+    refusals: new Set(),
   };
 }

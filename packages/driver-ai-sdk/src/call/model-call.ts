@@ -47,22 +47,16 @@ export interface CallPolicy {
   readonly responseHeaders: readonly string[];
   readonly cache: CacheCall;
   readonly onWarning: WarningListener | undefined;
+  /** The lasting refusals, by model. The calls add them. */
+  readonly refusals: Set<string>;
 }
 
 type CallOptions = ReturnType<typeof convertRequest>;
 type Attempt = AttemptResult<InferenceResponse>;
 
-/** The models that have refused to encrypt their reasoning: they have none. */
-const WITHOUT_REASONING = new WeakSet<LanguageModelV4>();
-/** The models that have refused marks for a prompt cache. */
-const WITHOUT_MARKS = new WeakSet<LanguageModelV4>();
-
-/** Adds a model. Returns true when it was there before. */
-function remembered(models: WeakSet<LanguageModelV4>, model: LanguageModelV4): boolean {
-  const isKnown = models.has(model);
-  models.add(model);
-  return isKnown;
-}
+/** The refusals after which a model is called without what it refused: encrypted reasoning, or marks for a prompt cache. */
+const LASTING = ['encryptionRefused', 'cacheRefused'] as const;
+type LastingRefusal = (typeof LASTING)[number];
 
 /** One call of one model, with its retries. */
 export class ModelCall {
@@ -121,11 +115,20 @@ export class ModelCall {
     }
     if (isCorrectable(error, 'itemGone'))
       return { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
-    if (isCorrectable(error, 'encryptionRefused'))
-      return remembered(WITHOUT_REASONING, this.model) ? undefined : prompt;
-    if (isCorrectable(error, 'cacheRefused'))
-      return remembered(WITHOUT_MARKS, this.model) ? undefined : prompt;
-    return undefined;
+    const refusal = LASTING.find((one) => isCorrectable(error, one));
+    if (refusal === undefined || this.hasRefused(refusal)) return undefined;
+    this.policy.refusals.add(this.refusalKey(refusal));
+    return prompt;
+  }
+
+  private hasRefused(refusal: LastingRefusal): boolean {
+    return this.policy.refusals.has(this.refusalKey(refusal));
+  }
+
+  /** Names the model, because registries create a new object for a model at each call. */
+  private refusalKey(refusal: LastingRefusal): string {
+    const { provider, modelId } = this.model;
+    return `${refusal} ${provider} ${modelId}`;
   }
 
   private retried(attempt: () => Promise<Attempt>): Promise<AttemptsResult<InferenceResponse>> {
@@ -154,11 +157,12 @@ export class ModelCall {
     const { headers, model } = this;
     const messages = withoutResultFiles(promptOfAttempt(prompt), prompt.filePlaces, model);
     const options = convertRequest(request, messages, { headers, signal });
-    const unstored = withoutStorage(options, model, !WITHOUT_REASONING.has(model));
+    const unstored = withoutStorage(options, model, !this.hasRefused('encryptionRefused'));
     const signed = withSignedThinking(withKnownChoice(unstored, model), model);
     const sent = withoutRefusedThinking(signed, model);
     const { run } = this.inference;
-    return WITHOUT_MARKS.has(model) ? sent : this.policy.cache(sent, { model, run, marks: prompt.marks });
+    if (this.hasRefused('cacheRefused')) return sent;
+    return this.policy.cache(sent, { model, run, marks: prompt.marks });
   }
 
   private async generate(options: CallOptions, limits: AttemptLimits): Promise<Attempt> {

@@ -17,16 +17,15 @@ function isMarked({ prompt }: LanguageModelV4CallOptions): boolean {
 
 test('an inference profile whose model takes no marks is called without them, from then on', async () => {
   const marked: boolean[] = [];
-  const model = new MockLanguageModelV4({
-    provider: 'amazon-bedrock',
-    modelId: PROFILE,
-    doGenerate: async (options) => {
-      marked.push(isMarked(options));
-      if (isMarked(options)) throw refusal;
-      return answer('Fine.');
-    },
-  });
-  const driver = aiSdkDriver({ model, promptCache: 'auto' });
+  const doGenerate = async (options: LanguageModelV4CallOptions) => {
+    marked.push(isMarked(options));
+    if (isMarked(options)) throw refusal;
+    return answer('Fine.');
+  };
+  // A registry creates a new object for a model at each call.
+  const languageModel = (modelId: string) =>
+    new MockLanguageModelV4({ provider: 'amazon-bedrock', modelId, doGenerate });
+  const driver = aiSdkDriver({ model: PROFILE, registry: { languageModel }, promptCache: 'auto' });
   for (let call = 0; call < 2; call++)
     expect(await driver.infer(request([userMessage('Hello.')]), quietly())).toMatchObject({ text: 'Fine.' });
   expect(marked).toEqual([true, false, false]);
