@@ -220,22 +220,19 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
 
 /** The guards of what the budget of a session has left. Their stops say so. */
 export function sessionGuards(left: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
-  return guardsFor(left, cost).map((hook) => {
-    const { checkLimit, stepDeadline } = hook;
-    return Object.freeze<Hook>({
+  return guardsFor(left, cost).map((hook) =>
+    Object.freeze<Hook>({
       ...hook,
       async checkLimit(state, context) {
-        const signal = await checkLimit?.(state, context);
+        const signal = await hook.checkLimit?.(state, context);
         return signal ? ofSession(signal) : undefined;
       },
-      ...(stepDeadline && {
-        stepDeadline(state, context) {
-          const found = stepDeadline(state, context);
-          return found && { ...found, signal: ofSession(found.signal) };
-        },
-      }),
-    });
-  });
+      stepDeadline(state, context) {
+        const found = hook.stepDeadline?.(state, context);
+        return found && { ...found, signal: ofSession(found.signal) };
+      },
+    }),
+  );
 }
 
 function ofSession(signal: StopSignal): StopSignal {
