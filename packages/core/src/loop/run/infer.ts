@@ -89,7 +89,7 @@ export async function infer(run: InferenceRun): Promise<void> {
     }
     response = requireRoom(run, responseOf(sent, given));
     fingerprint = fingerprintFor(sent, response);
-    requireAnswer(response, loop.modelIdOf(request.llmConfig));
+    requireAnswer(response, run, request);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (thrown) {
@@ -108,19 +108,20 @@ export async function infer(run: InferenceRun): Promise<void> {
  * @throws DriverError with the response as its `partialResponse`, for a response that is no answer: it broke off, it ended
  * with an error, or it has nothing that a reader or a tool could use.
  */
-function requireAnswer(response: InferenceResponse, modelId: string | undefined): void {
+function requireAnswer(response: InferenceResponse, { loop }: InferenceRun, request: InferenceRequest): void {
   if (isUnfinished(response))
     throw noAnswer('network', 'The response of the model ended without a finish reason.', response);
-  const reason = response.rawFinishReason ?? response.finishReason;
+  const isError = isBroken(response);
+  if (!isError && !isEmpty(response)) return;
+  const modelId = loop.modelIdOf(request.llmConfig);
   const model = modelId === undefined ? 'The model' : `The model "${modelId}"`;
-  if (isBroken(response)) {
+  const reason = response.rawFinishReason ?? response.finishReason;
+  if (isError) {
     const message = `${model} ended its response with an error: ${reason}. Name a fallback model.`;
     throw noAnswer('brokenAnswer', message, response);
   }
-  if (isEmpty(response)) {
-    const advice = response.finishReason === 'length' ? 'Raise maxOutputTokens' : 'Name a fallback model';
-    throw noAnswer('emptyAnswer', `${model} answered with nothing (${reason}). ${advice}.`, response);
-  }
+  const advice = response.finishReason === 'length' ? 'Raise maxOutputTokens' : 'Name a fallback model';
+  throw noAnswer('emptyAnswer', `${model} answered with nothing (${reason}). ${advice}.`, response);
 }
 
 /** @throws DriverError for a response that is larger than the store of the session takes. */
