@@ -74,4 +74,12 @@ export class WatchedBackend extends MemoryBackend {
       await super.compareAndSet(sessionId, undefined, record, { plan: { isWhole: true, ...content } });
     };
   }
+
+  /** Puts another head in the place of the stored one, past the store. */
+  async rewriteHead(sessionId: string, change: (head: string) => string): Promise<void> {
+    const { record, content } = (await super.readSession(sessionId, { extent: () => 'content' })) ?? {};
+    if (record === undefined || content === undefined) throw new Error(`There is no session ${sessionId}.`);
+    const plan = { isWhole: true, ...content, head: change(content.head) };
+    await super.compareAndSet(sessionId, record, record, { plan });
+  }
 }

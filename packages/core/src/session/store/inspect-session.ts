@@ -5,7 +5,7 @@ import type { SessionInspection, SessionSizes } from '../session-inspection.ts';
 import type { BackendReader } from './backend/backend-reader.ts';
 import { retryWhileOutdated } from './backend/write-record.ts';
 import { readHead } from './content/saved-head.ts';
-import type { SessionContent } from './content/session-content.ts';
+import { readStored, type SessionContent } from './content/session-content.ts';
 import { leaseClaimOf } from './record/claim-record.ts';
 import { waitingItemCount } from './record/inbox-cursor.ts';
 import { listedSession, recordDueAt, type SessionRecord } from './record/session-record.ts';
@@ -55,7 +55,12 @@ async function measuredSession(
   owner: string | undefined,
 ): Promise<MeasuredSession | undefined> {
   const found = await reader.head(sessionId, owner);
-  const sizes = found?.content && sizesIn(found.content.head);
+  const { head } = found?.content ?? {};
+  const where = `session ${JSON.stringify(sessionId)}`;
+  const sizes =
+    head === undefined
+      ? undefined
+      : readStored(where, 'a head that this release can read', () => sizesIn(head));
   if (found === undefined || sizes) return found && sizes && { record: found.record, sizes };
   const stored = await reader.stored(sessionId, owner);
   return stored && { record: stored.record, sizes: measuredSizes(stored.content) };

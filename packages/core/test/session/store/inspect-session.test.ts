@@ -64,6 +64,25 @@ test('an unreadable item is shown beside the readable ones', async () => {
   expect(inbox.unreadable).toMatchObject([{ position: 0, error: { code: 'STATE_VERSION' } }]);
 });
 
+test('a head of a release without marks is measured with all of its content', async () => {
+  const { backend, store } = await stored();
+  const { sizes } = await store.inspect('a');
+  await backend.rewriteHead('a', (head) => head.replace(/"marks":\[.*?\],/, ''));
+  backend.look();
+  expect((await store.inspect('a')).sizes).toMatchObject({
+    valueBytes: sizes.valueBytes,
+    lists: sizes.lists,
+  });
+  expect(backend.look()).toEqual(['readHead', 'readSession']);
+});
+
+test('an unreadable head is reported with its session', async () => {
+  const { backend, store } = await stored();
+  await backend.rewriteHead('a', () => '{');
+  const error = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') as string };
+  await expect(store.inspect('a')).rejects.toMatchObject(error);
+});
+
 test('a session that has expired, or of another owner, is not found', async () => {
   const missing = expect.objectContaining({ code: 'SESSION_NOT_FOUND' });
   const { clock, store } = await stored({ owner: 'ada' });

@@ -16,6 +16,7 @@ import { knownContentOf, missingIn, partsOf } from '../../../../src/session/stor
 import { restoreWithBase } from '../../../../src/session/store/content/restore-session.ts';
 import { readHead } from '../../../../src/session/store/content/saved-head.ts';
 import { histories, play, START } from '../../../support/arbitraries.ts';
+import { told } from '../../../support/builders.ts';
 
 const INCARNATION = 'i';
 /** The number of sessions that stay as bases. */
@@ -101,4 +102,41 @@ test('a read with any earlier session gives what a full read gives, and a save o
     cases(150),
   );
   expect(outcomes.parts).toBeGreaterThan(outcomes.all);
+});
+
+interface HeadJson {
+  readonly marks?: readonly unknown[] | undefined;
+  readonly lists: readonly (readonly unknown[])[];
+}
+
+test.each<[string, (head: HeadJson) => HeadJson]>([
+  [
+    'without marks',
+    (head) => ({ ...head, marks: undefined, lists: head.lists.map((list) => list.slice(0, 2)) }),
+  ],
+  [
+    'with marks of a newer release',
+    ({ marks = [], ...head }) => ({
+      ...head,
+      marks: marks.map((mark) => (typeof mark === 'string' ? `sha:${mark}` : mark)),
+      lists: head.lists.map(([name, length, , bytes]) => [name, length, 'sha:1', bytes]),
+    }),
+  ],
+])('a head %s is read whole, and the next save marks all parts', (_, change) => {
+  const created = AgentSession.create({ definition: { name: 'a' }, state: told(), clock: steppedClock() });
+  const saved = created.withRevision({ incarnation: INCARNATION, version: 1 }, START);
+  const content = applySavePlan(undefined, planSave(saved));
+  const older = { ...content, head: JSON.stringify(change(JSON.parse(content.head) as HeadJson)) };
+  const missing = missingIn(readHead(older.head), knownContentOf(saved));
+  expect(missing.values).toEqual([...content.values.keys()]);
+  expect(missing.lists.map(({ name, from }) => [name, from])).toEqual(
+    [...content.lists.keys()].map((name) => [name, 0]),
+  );
+  const { session, outcome } = readWith(older, saved.info, saved);
+  expect([session, outcome]).toEqual([saved, 'parts']);
+  const next = session.withState(session.state.withUserMessage('Hello.'));
+  const after = next.withRevision({ incarnation: INCARNATION, version: 2 }, START);
+  const plan = planSave(after, session);
+  expect(plan.isWhole).toBe(false);
+  expectMarks(applySavePlan(older, plan));
 });
