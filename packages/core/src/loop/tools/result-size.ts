@@ -19,9 +19,6 @@ export interface ResultLimits {
   readonly stepBytes: (() => number) | undefined;
 }
 
-/** Values up to this size are not measured: their size is estimated from above. */
-const SMALL_BYTES = 4_096;
-
 /**
  * Returns the execution when its outcome fits, or else the execution with an outcome that states the size and the limit. A
  * call that succeeded has still succeeded. `others` are the executions of the step. The metadata of an outcome needs room
@@ -92,18 +89,13 @@ function sumOf<T>(items: readonly T[], size: (item: T) => number): number {
 
 const known = new WeakMap<object, number>();
 
-/** The size of a frozen value in bytes of JSON, or an upper bound when it is small. */
+/** The size of a frozen value in bytes of JSON. */
 export function sizeOf(value: object | JsonValue | undefined): number {
   if (value === undefined) return 0;
-  if (typeof value !== 'object' || value === null) return measured(value);
-  const size = known.get(value) ?? measured(value as JsonValue);
+  if (typeof value !== 'object' || value === null) return bytesOf(JSON.stringify(value));
+  const size = known.get(value) ?? bytesOf(JSON.stringify(value));
   known.set(value, size);
   return size;
-}
-
-function measured(value: JsonValue): number {
-  const bound = boundOf(value, SMALL_BYTES);
-  return bound <= SMALL_BYTES ? bound : bytesOf(JSON.stringify(value));
 }
 
 /** An upper bound of the size, as long as it is below the limit. */

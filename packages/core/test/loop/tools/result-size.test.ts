@@ -43,15 +43,16 @@ describe('a result that is larger than maxResultBytes', () => {
   });
 
   test('that fits is kept, and so is one within an own limit', async () => {
-    const run = async (maxResultBytes: number) => {
+    const run = async (maxResultBytes: number, bytes = 2_000) => {
       const driver = scriptedDriver({ calls: { big: {} } }, 'Done.');
-      const loop = createAgentLoop({ driver, tools: [big(() => text(2_000))], maxResultBytes });
+      const loop = createAgentLoop({ driver, tools: [big(() => text(bytes))], maxResultBytes });
       const state = await loop.run(AgentState.empty().withUserMessage('Go'));
       return state.steps[0]?.toolExecutions[0]?.value;
     };
     expect(await run(2_048)).toBe(text(2_000));
     expect(await run(2_040)).toBe(text(2_000));
     expect(await run(2_020)).toContain('the limit is 2020');
+    expect(await run(1_024, 600)).toBe(text(600));
   });
 
   test('an error keeps its outcome, its code and its size', async () => {
@@ -83,6 +84,16 @@ describe('a result that is larger than maxResultBytes', () => {
     expect(JSON.stringify(state.steps[0]?.output).length).toBeLessThan(100_000);
     const next = await runtime.execute(sessionId, sendMessage('And now?'));
     expect(next.state).toMatchObject({ status: 'completed', finalResponse: 'Next.' });
+  });
+
+  test('many small results of a step are counted as they are', async () => {
+    const calls = Array.from({ length: 40 }, () => ['big', {}] as const);
+    const driver = scriptedDriver({ calls }, 'Done.');
+    const loop = createAgentLoop({ driver, tools: [big(() => text(600))] });
+    const runtime = new SessionRuntime({ store: new SmallStore(100_000), agents: { a: loop } });
+    const { sessionId } = await runtime.create({ definition: { name: 'a' } });
+    const { state } = await runtime.execute(sessionId, sendMessage('Go'));
+    expect(state.steps[0]?.toolExecutions.every(({ value }) => value === text(600))).toBe(true);
   });
 
   test('an afterToolUse hook cannot add what does not fit', async () => {
