@@ -3,6 +3,7 @@ import { firstRed, plantedDefects } from '@holdfast/conformance/test';
 import type { CreateStore } from '@holdfast/conformance';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, test } from 'vitest';
+import { rememberFile } from './database-file.ts';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
 
@@ -21,7 +22,9 @@ const create: CreateStore = (clock, settings) => {
   return reopen(clock, settings);
 };
 
-test.for(plantedDefects({ create, reopen, measure: wire.measure, faults: wire }))(
+const remember = () => rememberFile(path, newFile());
+
+test.for(plantedDefects({ create, reopen, remember, measure: wire.measure, faults: wire }))(
   'the cases find a store on SQLite that $name',
   async (defect) => {
     await expect(firstRed(defect)).resolves.toBeDefined();

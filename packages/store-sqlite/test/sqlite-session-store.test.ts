@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import COSTS from './session-store-costs.json' with { type: 'json' };
 import { stepsOfWalk, walkWithBases } from '@holdfast/conformance/test';
 import { testCases } from '@holdfast/conformance/vitest';
+import { overFile, rememberFile, TABLES } from './database-file.ts';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
 
@@ -29,26 +30,7 @@ const inFile: CreateStore = (clock, settings) => {
   return reopen(clock, settings);
 };
 
-const TABLES = [
-  'sessions',
-  'session_values',
-  'session_lists',
-  'session_inbox',
-  'session_archives',
-  'workers',
-];
-
-/** Copies the file. The returned function replaces the rows of the file by those of the copy. */
-async function remember(): Promise<() => Promise<void>> {
-  const [file, copy] = [path, newFile()];
-  overFile(file, (database) => database.exec(`VACUUM INTO '${copy}'`));
-  return async () =>
-    overFile(file, (database) => {
-      const rows = TABLES.map((table) => `INSERT INTO main.${table} SELECT * FROM copy.${table}`);
-      const statements = ['BEGIN IMMEDIATE', 'DELETE FROM main.sessions', ...rows, 'COMMIT'];
-      database.exec(`ATTACH '${copy}' AS copy; ${statements.join('; ')}`);
-    });
-}
+const remember = () => rememberFile(path, newFile());
 
 async function corrupt(sessionId: string, change: (record: string) => string): Promise<void> {
   overFile(path, (database) => {
@@ -67,16 +49,6 @@ async function countRows(): Promise<number> {
     }
   });
   return count;
-}
-
-/** Calls a function with a new connection to a file. */
-function overFile(file: string, act: (database: DatabaseSync) => void): void {
-  const database = new DatabaseSync(file);
-  try {
-    act(database);
-  } finally {
-    database.close();
-  }
 }
 
 const inMemory: CreateStore = (clock, settings) => {
