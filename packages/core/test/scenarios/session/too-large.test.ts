@@ -189,7 +189,7 @@ describe('subagents whose results grow beyond the store work to their end', () =
     const wordy: Driver = {
       async infer({ messages }) {
         const calls = [
-          { type: 'text', text: text(8_000) },
+          { type: 'text', text: text(10_000) },
           { type: 'tool-call', toolCallId: `c${messages.length}`, toolName: 'pay', input: {} },
         ] as const;
         return { content: calls, usage: { inputTokens: 1, outputTokens: 1 } };
