@@ -2,7 +2,7 @@ import type { UserPart } from '@holdfast/core';
 import type { AnswerPart, PartOf } from '../wire.ts';
 import type { StrictStep } from '../strict/server.ts';
 
-/** What conversations contain. A test demands that each kind occurs. */
+/** The kinds of content of a conversation. A test demands that each of them occurs. */
 export const KINDS = [
   'odd name',
   'odd arguments',

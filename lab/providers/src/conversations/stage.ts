@@ -16,7 +16,7 @@ import { oddFile, oddText } from './values.ts';
 export interface Played {
   readonly requests: number;
   readonly findings: readonly Finding[];
-  /** What the conversation contained, once for each time. */
+  /** The kinds of content of the conversation, once for each time that one occurred. */
   readonly kinds: readonly Kind[];
 }
 

@@ -27,7 +27,7 @@ const checkPromptCache = optionsCheck<PromptCacheOptions>('promptCache', {
 });
 
 /** A call whose prompt its provider may cache. */
-export interface CachedCall extends Pick<InferenceOptions, 'run'> {
+interface CachedCall extends Pick<InferenceOptions, 'run'> {
   readonly model: CalledModel;
   /** The lifetimes of the marks that the application set in the messages. */
   readonly marks: readonly CacheTtl[];
