@@ -8,7 +8,7 @@ import {
   type ToolMessage,
   type ToolResultPart,
 } from '../../state/messages/messages.ts';
-import { isReasoning } from '../../state/messages/message-parts.ts';
+import { hasResult, isReasoning } from '../../state/messages/message-parts.ts';
 import { isHandledByLoop } from '../../state/messages/call-marks.ts';
 import { errorOutput, resultPart } from '../../state/tools/tool-execution.ts';
 
@@ -313,11 +313,6 @@ export function isPlainExchange(
   if (results === undefined) return calls === 0;
   if (calls !== results.length || calls === 0) return false;
   return calls === 1 || new Set(results.map(({ toolCallId }) => toolCallId)).size === calls;
-}
-
-/** True when the provider returned the result of the call within this response. */
-function hasResult(content: Content, toolCallId: string): boolean {
-  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
 }
 
 /** The parts that stay, without reasoning that led only to removed parts: up to the next reasoning, or the end. */

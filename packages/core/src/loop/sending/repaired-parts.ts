@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../json.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 import type {
   ProviderOptions,
   TextPart,
@@ -81,10 +81,10 @@ export function withoutOptions<T extends { readonly providerOptions?: ProviderOp
   if (providerOptions === undefined || !hasOption(part, names)) return part;
   const kept: Record<string, JsonValue> = {};
   for (const [provider, members] of Object.entries(providerOptions)) {
-    const left = isMembers(members)
+    const left = isJsonObject(members)
       ? Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
       : members;
-    if (!isMembers(left) || Object.keys(left).length > 0) kept[provider] = left;
+    if (!isJsonObject(left) || Object.keys(left).length > 0) kept[provider] = left;
   }
   const isEmpty = Object.keys(kept).length === 0;
   return Object.freeze(isEmpty ? rest : { ...rest, providerOptions: Object.freeze(kept) }) as T;
@@ -97,10 +97,6 @@ export function hasOption(
 ): boolean {
   if (providerOptions === undefined) return false;
   return Object.values(providerOptions).some(
-    (members) => isMembers(members) && names.some((name) => name in members),
+    (members) => isJsonObject(members) && names.some((name) => name in members),
   );
-}
-
-function isMembers(value: JsonValue): value is { readonly [name: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

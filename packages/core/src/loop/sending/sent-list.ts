@@ -5,6 +5,7 @@ import {
   type Messages,
   type ToolMessage,
 } from '../../state/messages/messages.ts';
+import { hasResult } from '../../state/messages/message-parts.ts';
 import { List } from '../../state/values/list.ts';
 import { grownFingerprint, NO_FINGERPRINT, type Fingerprint, type RequestStart } from './fingerprint.ts';
 import { withContent } from './repaired-message.ts';
@@ -222,10 +223,6 @@ function isPaused({ content }: Message): boolean {
     (part) =>
       part.type === 'tool-call' && part.providerExecuted === true && !hasResult(content, part.toolCallId),
   );
-}
-
-function hasResult(content: Content, id: string): boolean {
-  return content.some((part) => part.type === 'tool-result' && part.toolCallId === id);
 }
 
 function userText(id: string, text: string): Message {

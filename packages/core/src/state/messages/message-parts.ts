@@ -44,6 +44,11 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
   throw wrongArgument(content, 'a message, or an array of its parts');
 }
 
+/** True when the content has the result of a call, as of one that the provider ran within the response. */
+export function hasResult(content: readonly MessagePart[], toolCallId: string): boolean {
+  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
+}
+
 /** True for reasoning, as text or as a file. */
 export function isReasoning({ type }: MessagePart): boolean {
   return type === 'reasoning' || type === 'reasoning-file';
