@@ -51,16 +51,51 @@ function isOpenAiResponses({ provider, modelId }: CalledModel): boolean {
   return /^(openai|azure)(\.|-).*responses$/.test(provider);
 }
 
-/** Returns a prompt without references to items of the provider: the provider then receives the content. */
+/**
+ * Returns a prompt without references to items of the provider: the provider then receives the content. Calls that the
+ * provider ran itself, with their results and approvals, have no content to send. They are omitted, unless the call approves
+ * or denies them.
+ */
 export function withoutItems(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  return prompt.map(detachedMessage);
+  const last = prompt.findLastIndex(({ role }) => role === 'assistant');
+  const isDecision = prompt
+    .slice(last + 1)
+    .some(({ role, content }) => role === 'tool' && content.some(isApproval));
+  const kept = isDecision ? last : prompt.length;
+  const calls = new Set(prompt.slice(0, kept).flatMap(providerCalls));
+  return prompt.flatMap((message, index) => detachedMessage(message, index < kept ? calls : NO_CALLS));
 }
 
-function detachedMessage(message: LanguageModelV4Message): LanguageModelV4Message {
-  if (message.role === 'system') return message;
-  const content = message.content.map((part) => detached(part));
+const NO_CALLS: ReadonlySet<string> = new Set();
+
+type Part = Exclude<LanguageModelV4Message, { role: 'system' }>['content'][number];
+
+function isApproval({ type }: Part): boolean {
+  return type === 'tool-approval-response';
+}
+
+function providerCalls({ role, content }: LanguageModelV4Message): readonly string[] {
+  if (role !== 'assistant') return [];
+  return content.flatMap((part) =>
+    part.type === 'tool-call' && part.providerExecuted ? [part.toolCallId] : [],
+  );
+}
+
+/** `omitted`: the calls that are not sent. */
+function detachedMessage(
+  message: LanguageModelV4Message,
+  omitted: ReadonlySet<string>,
+): readonly LanguageModelV4Message[] {
+  if (message.role === 'system') return [message];
+  const sent = message.content.filter((part: Part) => !isOmitted(part, omitted));
   // Each part keeps its type, so the content fits the role.
-  return { ...detached(message), content } as LanguageModelV4Message;
+  const content = sent.map((part) => detached(part));
+  return content.length === 0 ? [] : [{ ...detached(message), content } as LanguageModelV4Message];
+}
+
+function isOmitted(part: Part, omitted: ReadonlySet<string>): boolean {
+  if (part.type === 'tool-approval-response') return omitted.size > 0;
+  return (part.type === 'tool-call' || part.type === 'tool-result') && omitted.has(part.toolCallId);
 }
 
 function detached<T extends { providerOptions?: SharedV4ProviderOptions }>(value: T): T {

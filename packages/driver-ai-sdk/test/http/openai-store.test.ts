@@ -1,11 +1,11 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { assistantMessage, userMessage, type LlmConfig } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { aiSdkDriver, type AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
 import { createGateway } from 'ai';
 import { afterEach, describe, expect, test } from 'vitest';
-import { withoutStorage } from '../../src/call/openai-store.ts';
+import { withoutItems, withoutStorage } from '../../src/call/openai-store.ts';
 import { quietly, rejection, request } from '../builders.ts';
 import { localServer, stopLocalServers, type Reply } from './local-server.ts';
 
@@ -116,6 +116,34 @@ test('and not more than once', async () => {
   const { second, bodies } = await twoTurns(stored, answered, gone, gone, answered);
   expect(await rejection(second)).toMatchObject({ kind: 'invalidRequest', data: { attempts: 2 } });
   expect(bodies).toHaveLength(3);
+});
+
+test('items that a provider made itself are omitted with their results and approvals, but for those decided now', () => {
+  const said: LanguageModelV4Prompt[number] = { role: 'user', content: [{ type: 'text', text: 'u' }] };
+  const search = { toolCallId: 'ws_1', toolName: 'search' };
+  const own: LanguageModelV4Prompt[number] = {
+    role: 'assistant',
+    content: [
+      { type: 'tool-call', ...search, input: {}, providerExecuted: true },
+      { type: 'tool-result', ...search, output: { type: 'text', value: 'y' } },
+    ],
+  };
+  const answer: LanguageModelV4Prompt[number] = { role: 'assistant', content: [{ type: 'text', text: 'a' }] };
+  const approval = (id: string): LanguageModelV4Prompt => [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: id, toolName: 'mcp', input: {}, providerExecuted: true }],
+    },
+    { role: 'tool', content: [{ type: 'tool-approval-response', approvalId: id, approved: true }] },
+  ];
+  const decided = [said, own, ...approval('mcpr_1'), answer, said];
+  expect(withoutItems(decided)).toEqual([said, answer, said]);
+  expect(withoutItems([...decided, ...approval('mcpr_2')])).toEqual([
+    said,
+    answer,
+    said,
+    ...approval('mcpr_2'),
+  ]);
 });
 
 test.each([
