@@ -195,8 +195,9 @@ function conversationOf(all: readonly Conversation[], form: string): Conversatio
 }
 
 /**
- * Takes added messages into what is known, when they are sent as they are: calls and results, as in nearly every step. It
- * changes the known part in place, because new objects would be a tenth of the allocations of a step.
+ * Extends the known part by the added messages, when each is sent as it is: answers and results in turn, as in nearly every
+ * step. Returns false otherwise, and then changes nothing. It changes the known part in place, because new objects would be a
+ * tenth of the allocations of a step.
  */
 function growsPlainly(
   { whole, closed, repair, start: known }: Conversation,
