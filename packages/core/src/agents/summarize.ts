@@ -1,6 +1,5 @@
 import { checkArgument, mustBe, optionsCheck, type OptionChecks } from '../arguments.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
-import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse, isUnfinished, type FinishReason } from '../state/inference/inference-response.ts';
 import { LineageCache, List } from '../state/values/list.ts';
@@ -51,7 +50,7 @@ export interface SummarizeOptions {
   readonly instructions?: string;
   /** Selects the messages that a model sees without a summary; default `conversationWithCurrentToolTrace()`. */
   readonly compiler?: MessageCompiler;
-  /** The prices of models, from which the cost of summaries is computed. */
+  /** The prices of models, from which the cost of summaries is computed; default: the prices of the loop. */
   readonly prices?: ModelPrices;
   /**
    * Receives the error of a failed summary: the run continues without the summary, and the next step attempts it again.
@@ -169,7 +168,7 @@ function summaryHook(
 }
 
 /**
- * The options of the capability. The builder's driver and prices are the default. Unless `llmConfig` names a model, the
+ * The options of the capability. The builder's driver is the default. Unless `llmConfig` names a model, the
  * driver chooses it, whatever model the agent has.
  */
 export type SummariesOptions = Omit<SummarizeOptions, 'driver' | 'compiler'> & {
@@ -191,7 +190,7 @@ const checkCapability = optionsCheck<SummariesOptions>('summaries', SUMMARY_OPTI
 export function summaries(options: SummariesOptions): Capability {
   checkCapability(options);
   return function withSummaries(builder) {
-    const { driver, prices, compiler: shown } = builder.options;
+    const { driver, compiler: shown } = builder.options;
     const writer = options.driver ?? driver;
     if (writer === undefined)
       throw invalidArgument(
@@ -199,7 +198,6 @@ export function summaries(options: SummariesOptions): Capability {
         TypeError,
       );
     const { hook, compiler } = summarize({
-      ...(prices && { prices }),
       ...options,
       driver: writer,
       ...(shown && { compiler: messageCompiler(shown) }),
@@ -243,13 +241,13 @@ async function withSummaryOf(
       const run = { state, runContext };
       const given = await driver.infer(request, { signal, onDelta: undefined, run });
       const response = InferenceResponse.of(given);
-      state = withUsageOf(billedPart(response, request), state, options, clock);
+      state = withUsageOf(billedPart(response, request), state, options, context);
       const metadata = { [SUMMARIZED_THROUGH]: (part.at(-1) as Message).id };
       const summary = userMessage(summaryIn(response), { clock, metadata });
       state = state.withMessageStore(state.store.withSection(SUMMARY, [summary]), clock.now());
     }
   } catch (error) {
-    if (request) state = withUsageOf(failedResponse(error, request), state, options, clock);
+    if (request) state = withUsageOf(failedResponse(error, request), state, options, context);
     if (!signal.aborted) onError?.(error, { ...context, state });
   }
   return state;
@@ -275,12 +273,13 @@ function withUsageOf(
   response: BilledResponse,
   state: AgentState,
   { driver, llmConfig, prices }: SummarizeOptions,
-  clock: Clock,
+  context: HookContext,
 ): AgentState {
   if (response.usage === Usage.none) return state;
   const modelId = driver.modelId?.(llmConfig) ?? llmConfig?.model;
-  const usage = prices ? pricedUsage(response, prices, modelId) : response.usage;
-  return state.withOtherUsage(usage, clock.now());
+  const known = prices ?? context.prices;
+  const usage = known ? pricedUsage(response, known, modelId) : response.usage;
+  return state.withOtherUsage(usage, context.clock.now());
 }
 
 function summaryRequest(

@@ -361,14 +361,35 @@ describe('summaries and other parts of a run', () => {
     expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual(['userRequested', 200]);
   });
 
-  test('prices determine the cost of a summary', async () => {
+  const small = { small: { input: 2, output: 1 } };
+  const other = { small: { input: 7, output: 1 } };
+  test.each<readonly [string, Scenario, Partial<SummarizeOptions>]>([
+    ['its own', {}, { prices: small }],
+    ['those of the loop', { prices: small }, {}],
+    ['its own before those of the loop', { prices: other }, { prices: small }],
+  ])('prices determine the cost of a summary: %s', async (_, scenario, options) => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0 };
     const { state } = await observeSummarized(
       [{ text: 'Dear.', usage }],
-      { script: [...calls(4), done] },
-      { llmConfig: { model: 'small' }, prices: { small: { input: 2, output: 1 } } },
+      { ...scenario, script: [...calls(4), done] },
+      { ...options, llmConfig: { model: 'small' } },
     );
     expect(state.cost).toBe(2);
+  });
+
+  test('the prices of the loop let maxCost count a summary', async () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+    const { state } = await observeSummarized(
+      [{ text: 'Dear.', usage }],
+      {
+        state: told().withLlmConfig({ model: 'small' }),
+        prices: small,
+        budget: { maxCost: 1 },
+        script: calls(6),
+      },
+      { llmConfig: { model: 'small' } },
+    );
+    expect([state.stopReason, state.stepCount, state.cost]).toEqual(['costLimitReached', 4, 2]);
   });
 
   test('a summary of a conversation that was rewritten is not shown', async () => {

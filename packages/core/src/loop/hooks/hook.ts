@@ -6,6 +6,7 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
 import type { InferenceRequest, ToolDescription } from '../inference/driver.ts';
+import type { ModelPrices } from '../stopping/model-prices.ts';
 
 /** The result of a hook: a change or `undefined`, at once or as a promise. */
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;
@@ -21,6 +22,8 @@ export interface HookContext<Context = unknown> {
   readonly runContext: Context;
   /** The tools of the loop, as models receive them. */
   readonly tools: readonly ToolDescription[];
+  /** The prices of the loop, when it has prices. */
+  readonly prices?: ModelPrices | undefined;
   /**
    * The number of tokens that a request may have, prompt and tools included, by the estimate of the loop. `undefined` while
    * the model has refused no request of the session as too long.

@@ -14,7 +14,7 @@ import type { LoopParts, RunParts } from './loop-parts.ts';
 
 /** The part of a run that its hooks use. */
 export interface HookedRun extends Workable {
-  readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList' | 'modelIdOf'>;
+  readonly loop: Pick<LoopParts, 'hooks' | 'clock' | 'toolList' | 'modelIdOf' | 'cost'>;
   readonly given: Pick<RunParts, 'runContext'>;
   readonly state: AgentState;
   readonly signals: RunSignals;
@@ -189,6 +189,7 @@ export class RunHooks {
       clock: loop.clock,
       runContext: given.runContext,
       tools: loop.toolList,
+      prices: loop.cost?.prices,
       maxTokens: knownLimit(this.run, state.llmConfig),
       checkLimits: (changed) => this.checkLimits(state, changed),
     };
