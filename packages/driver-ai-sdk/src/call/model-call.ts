@@ -113,8 +113,10 @@ export class ModelCall {
       this.isPlain = true; // the package reads a document, and tells the error in it, when it is asked for no stream
       return prompt;
     }
-    if (isCorrectable(error, 'itemGone'))
-      return { ...prompt, messages: withoutItems(promptOfAttempt(prompt)) };
+    if (isCorrectable(error, 'itemGone')) {
+      const messages = withoutItems(promptOfAttempt(prompt));
+      return { ...prompt, messages, filePlaces: [...messages.keys()] }; // any message may have files: the places changed
+    }
     const refusal = LASTING.find((one) => isCorrectable(error, one));
     if (refusal === undefined || this.hasRefused(refusal)) return undefined;
     this.policy.refusals.add(this.refusalKey(refusal));
