@@ -12,6 +12,7 @@ import { eventOf, type AgentEvent, type AgentEventListener } from '../loop/steps
 import type { InternalRunOptions, ParentRun } from '../loop/run/loop-parts.ts';
 import { runningToolOf } from '../loop/run/running-tool.ts';
 import { sizeOf } from '../loop/tools/result-size.ts';
+import { parentBudget } from './parent-budget.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
 
 type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
@@ -64,6 +65,7 @@ export class SubagentRun {
       runContext: await runContextOf(),
       signal,
       budget,
+      changeGuards: (guards, cost) => [...guards, parentBudget(remaining, cost)],
       onEvent: this.listener(),
       checkpoint: call?.checkpoint((state) => this.save(state)),
       stepBytes: this.roomInside(first),

@@ -183,7 +183,7 @@ const checkRunOptions = optionsCheck<InternalRunOptions>(
     session: { ...mustBe.anything, isInternal: true },
     awaitReader: { ...mustBe.anything, isInternal: true },
     stepBytes: { ...mustBe.anything, isInternal: true },
-    isSessionBudget: { ...mustBe.anything, isInternal: true },
+    changeGuards: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
 );

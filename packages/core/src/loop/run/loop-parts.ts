@@ -9,8 +9,9 @@ import type { Driver } from '../inference/driver.ts';
 import type { AgentEventListener, EventSession } from '../steps/events.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import type { RetryPolicy } from '../inference/retry-policy.ts';
-import { guardsFor, parentBudget, sessionGuards, type CostLimitOptions } from '../stopping/guards.ts';
+import { guardsFor, type CostLimitOptions } from '../stopping/guards.ts';
 import type { ModelIdOf } from '../stopping/model-prices.ts';
+import type { Hook } from '../hooks/hook.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
 import type { Reduction } from '../inference/context-limit.ts';
 import type { ResultLimits } from '../tools/result-size.ts';
@@ -86,8 +87,8 @@ export interface InternalRunOptions extends RunOptions {
   readonly session?: (() => EventSession) | undefined;
   /** Returns a promise while the reader of the run's events is behind. */
   readonly awaitReader?: (() => Promise<void> | undefined) | undefined;
-  /** True when `budget` is what the budget of the session has left. */
-  readonly isSessionBudget?: boolean | undefined;
+  /** Changes the guards of `budget`. */
+  readonly changeGuards?: ((guards: readonly Hook[], cost?: CostLimitOptions) => readonly Hook[]) | undefined;
   /** Returns the room in the store of the session for the calls of the open step: see `ResultLimits`. */
   readonly stepBytes?: ResultLimits['stepBytes'];
 }
@@ -121,14 +122,12 @@ function withStoreLimit(loop: LoopParts, stepBytes: ResultLimits['stepBytes']): 
   return stepBytes === undefined ? loop : { ...loop, resultLimits: { ...loop.resultLimits, stepBytes } };
 }
 
-/** The loop for one run, with the limits of the run and the remaining budget of its parent. */
+/** The loop for one run, with the limits of the run. */
 function withRunLimits(loop: LoopParts, options: InternalRunOptions): LoopParts {
-  const { budget = {}, isSessionBudget, parent } = options;
+  const { budget = {}, changeGuards } = options;
   const limits = ExecutionBudget.of(budget);
-  const guards = [
-    ...(isSessionBudget ? sessionGuards : guardsFor)(limits, loop.cost),
-    ...(parent ? [parentBudget(parent.remaining, loop.cost)] : []),
-  ];
+  const ofBudget = guardsFor(limits, loop.cost);
+  const guards = changeGuards?.(ofBudget, loop.cost) ?? ofBudget;
   if (guards.length === 0) return loop;
   return {
     ...loop,

@@ -6,11 +6,11 @@ import { ExecutionBudget, type BudgetLimits } from '../../state/execution/budget
 import { stopSignal, type StopReason, type StopSignal } from '../../state/execution/continuation.ts';
 import { FINISH_REASONS, type FinishReason } from '../../state/inference/inference-response.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
+import type { StepDeadline, Hook } from '../hooks/hook.ts';
 import { PRICES, pricing, requirePrice, type ModelIdOf, type ModelPrices } from './model-prices.ts';
 
 /** Guards run before other hooks. */
-const GUARD_PRIORITY = 1_000;
+export const GUARD_PRIORITY = 1_000;
 
 const COUNT = mustBe.wholeNumber(0);
 const AMOUNT = mustBe.number(0);
@@ -216,70 +216,6 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
   if (maxCost !== undefined && cost) guards.push(costLimit(maxCost, cost));
   if (moment !== undefined) guards.push(deadline(moment));
   return guards;
-}
-
-/** The guards of what the budget of a session has left. Their stops say so. */
-export function sessionGuards(left: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
-  return guardsFor(left, cost).map((hook) =>
-    Object.freeze<Hook>({
-      ...hook,
-      async checkLimit(state, context) {
-        const signal = await hook.checkLimit?.(state, context);
-        return signal ? ofSession(signal) : undefined;
-      },
-      stepDeadline(state, context) {
-        const found = hook.stepDeadline?.(state, context);
-        return found && { ...found, signal: ofSession(found.signal) };
-      },
-    }),
-  );
-}
-
-function ofSession(signal: StopSignal): StopSignal {
-  return stopSignal({ ...signal, message: `${signal.message} The budget of the session allows no more.` });
-}
-
-/**
- * A guard that stops before a step when the parent has no remaining budget. The parent's own deadlines abort the run
- * through its signal.
- */
-export function parentBudget(remaining: () => ExecutionBudget, cost: CostLimitOptions | undefined): Hook {
-  const checkLimit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
-    // The parent has counted the usage up to the state of the context.
-    const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
-    const budgetLeft = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
-    return exhaustedLimitSignal(budgetLeft, state, clock.now());
-  };
-  return Object.freeze<Hook>({
-    name: 'parentBudget',
-    priority: GUARD_PRIORITY,
-    checkLimit,
-    checkRequest({ llmConfig }) {
-      if (remaining().maxCost !== undefined)
-        requirePrice(cost?.prices, (cost?.modelIdOf ?? modelIdOfState)(llmConfig));
-    },
-  });
-}
-
-/** The stop signal of the first exhausted limit. An open step needs no further step of the budget. */
-function exhaustedLimitSignal(
-  budgetLeft: ExecutionBudget,
-  { stepCount, currentStep }: AgentState,
-  now: Instant,
-): StopSignal | undefined {
-  const { maxSteps = Infinity, maxTokens = Infinity, maxSeconds = Infinity, maxCost = Infinity } = budgetLeft;
-  const isPast = budgetLeft.deadline !== undefined && now >= budgetLeft.deadline;
-  const found: readonly (readonly [isUsedUp: boolean, StopReason, what: string])[] = [
-    [currentStep === undefined && stepCount >= maxSteps, 'stepsLimitReached', 'steps'],
-    [maxTokens <= 0, 'tokenLimitReached', 'tokens'],
-    [maxSeconds <= 0 || isPast, 'timeLimitReached', 'time'],
-    [maxCost <= 0, 'costLimitReached', 'dollars'],
-  ];
-  const first = found.find(([isUsedUp]) => isUsedUp);
-  if (first === undefined) return undefined;
-  const [, reason, what] = first;
-  const message = `The calling agent has no ${what} remaining.`;
-  return stopSignal({ reason, message, source: 'parentBudget' });
 }
 
 function guard(name: string, check: NonNullable<Hook['checkLimit']>, deadline?: StepDeadline): Hook {

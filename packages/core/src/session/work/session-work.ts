@@ -16,6 +16,7 @@ import { spentOf } from '../session-totals.ts';
 import type { AgentSession } from '../session.ts';
 import type { Agents } from './agents.ts';
 import { notifyParent, withoutEndedChildren, type ChildrenParts } from './children.ts';
+import { sessionGuards } from './session-budget.ts';
 
 /**
  * At which checkpoints the runtime saves, and so how much of a run is repeated after a crash. `each-effect`: nothing
@@ -173,7 +174,7 @@ export class SessionWork {
     const { status, state: before, budget, pastTotals } = this.current;
     const { loop, runContext } = await this.prepareAgent(this.current);
     const onEvent = held.listener(joinedListener(parts.onEvent, this.task.onEvent));
-    const limits = budget && { budget: budget.remaining(spentOf(pastTotals)), isSessionBudget: true };
+    const limits = budget && { budget: budget.remaining(spentOf(pastTotals)), changeGuards: sessionGuards };
     const state = await this.stateAfterRun(loop, before, { previousState, onEvent, runContext, ...limits });
     held.requireHeld();
     if (abortKind(held.signal) === 'lost') return held.latest;
