@@ -50,7 +50,7 @@ export type {
 } from './loop/hooks/hook.ts';
 export { guardsFor } from './loop/stopping/guards.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
-export type { ModelIdOf, ModelPrice } from './loop/stopping/model-prices.ts';
+export type { ModelIdOf, ModelPrice } from './loop/inference/model-prices.ts';
 export { summaryCompiler } from './agents/summarize.ts';
 export type { StructuredOutputOptions } from './agents/structured-output.ts';
 export type { Summarization, SummariesOptions, SummarizeOptions } from './agents/summarize.ts';

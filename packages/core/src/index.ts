@@ -53,8 +53,8 @@ export {
   timeLimit,
   tokenLimit,
 } from './loop/stopping/guards.ts';
-export { costOf } from './loop/stopping/model-prices.ts';
-export type { ModelPrices } from './loop/stopping/model-prices.ts';
+export { costOf } from './loop/inference/model-prices.ts';
+export type { ModelPrices } from './loop/inference/model-prices.ts';
 export { summaries, summarize } from './agents/summarize.ts';
 export {
   allSections,

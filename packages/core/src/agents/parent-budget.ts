@@ -4,7 +4,7 @@ import type { ExecutionBudget } from '../state/execution/budget.ts';
 import { stopSignal, type StopReason, type StopSignal } from '../state/execution/continuation.ts';
 import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import { GUARD_PRIORITY, modelIdOfState, type CostLimitOptions } from '../loop/stopping/guards.ts';
-import { requirePrice } from '../loop/stopping/model-prices.ts';
+import { requirePrice } from '../loop/inference/model-prices.ts';
 
 /**
  * A guard that stops before a step when the parent has no remaining budget. The parent's own deadlines abort the run

@@ -15,7 +15,7 @@ import {
 } from '../loop/compile/compile-messages.ts';
 import { requireDriver, type Driver, type InferenceRequest } from '../loop/inference/driver.ts';
 import type { Hook, HookContext } from '../loop/hooks/hook.ts';
-import { pricedUsage, PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
+import { pricedUsage, PRICES, type ModelPrices } from '../loop/inference/model-prices.ts';
 import { nextAction } from '../loop/steps/stepper.ts';
 import type { Capability } from './agent-builder.ts';
 import {

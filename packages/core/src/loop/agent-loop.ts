@@ -18,7 +18,8 @@ import { announceTo, joinedListener, type AgentEventListener } from './steps/eve
 import { Fallback, type FallbackOptions } from './inference/fallback.ts';
 import { retryPolicyOf, type InferenceRetryOptions } from './inference/retry-policy.ts';
 import { guardsFor, modelIdOfState, retryLimit, type CostLimitOptions } from './stopping/guards.ts';
-import { PRICES, pricing, type ModelIdOf, type ModelPrices } from './stopping/model-prices.ts';
+import { PRICES, type ModelIdOf, type ModelPrices } from './inference/model-prices.ts';
+import { pricing } from './stopping/pricing.ts';
 import { ExecutionBudget, type BudgetLimits } from '../state/execution/budget.ts';
 import type { ToolChoice } from '../state/inference/request.ts';
 import { LOOP_ADVICE, RUN_ADVICE } from './tools/option-advice.ts';

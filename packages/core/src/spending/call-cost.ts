@@ -1,7 +1,7 @@
 import { estimateTokens, tokensOfRequest, tokensOfStart } from '../loop/inference/token-estimate.ts';
 import type { InferenceRequest } from '../loop/inference/driver.ts';
 import { HoldfastError } from '../errors.ts';
-import { pricedUsage, type ModelPrices } from '../loop/stopping/model-prices.ts';
+import { pricedUsage, type ModelPrices } from '../loop/inference/model-prices.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { Usage } from '../state/inference/usage.ts';
 

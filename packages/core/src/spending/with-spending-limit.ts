@@ -16,7 +16,7 @@ import {
 } from '../loop/inference/driver.ts';
 import { usageOrEstimate } from '../loop/inference/token-estimate.ts';
 import type { RequestForm } from '../loop/inference/request-form.ts';
-import { PRICES, type ModelPrices } from '../loop/stopping/model-prices.ts';
+import { PRICES, type ModelPrices } from '../loop/inference/model-prices.ts';
 import { isUnreachable } from '../session/session-errors.ts';
 import { AgentStop } from '../state/execution/continuation.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';

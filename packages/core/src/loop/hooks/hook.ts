@@ -6,7 +6,7 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/tools/tool-execution.ts';
 import type { ToolBlock } from '../../state/tools/tool-outcome.ts';
 import type { InferenceRequest, ToolDescription } from '../inference/driver.ts';
-import type { ModelPrices } from '../stopping/model-prices.ts';
+import type { ModelPrices } from '../inference/model-prices.ts';
 
 /** The result of a hook: a change or `undefined`, at once or as a promise. */
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;

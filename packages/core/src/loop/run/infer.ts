@@ -7,7 +7,7 @@ import type { Fallback } from '../inference/fallback.ts';
 import { failureOf, failureToRepeat, isRepeatedAtOnce, mayRepeatAt } from '../inference/retry-policy.ts';
 import { usageOfFailure, usageOrEstimate } from '../inference/token-estimate.ts';
 import { Usage } from '../../state/inference/usage.ts';
-import { pricedUsage } from '../stopping/model-prices.ts';
+import { pricedUsage } from '../inference/model-prices.ts';
 import { excessOf } from '../tools/result-size.ts';
 import type { StepId } from '../../state/values/ids.ts';
 import {

@@ -10,7 +10,7 @@ import type { AgentEventListener, EventSession } from '../steps/events.ts';
 import type { Fallback } from '../inference/fallback.ts';
 import type { RetryPolicy } from '../inference/retry-policy.ts';
 import { guardsFor, type CostLimitOptions } from '../stopping/guards.ts';
-import type { ModelIdOf } from '../stopping/model-prices.ts';
+import type { ModelIdOf } from '../inference/model-prices.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookChain } from '../hooks/hook-chain.ts';
 import type { Reduction } from '../inference/context-limit.ts';

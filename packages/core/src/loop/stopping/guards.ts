@@ -7,7 +7,8 @@ import { stopSignal, type StopReason, type StopSignal } from '../../state/execut
 import { FINISH_REASONS, type FinishReason } from '../../state/inference/inference-response.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { StepDeadline, Hook } from '../hooks/hook.ts';
-import { PRICES, pricing, requirePrice, type ModelIdOf, type ModelPrices } from './model-prices.ts';
+import { PRICES, requirePrice, type ModelIdOf, type ModelPrices } from '../inference/model-prices.ts';
+import { pricing } from './pricing.ts';
 
 /** Guards run before other hooks. */
 export const GUARD_PRIORITY = 1_000;

@@ -1,11 +1,8 @@
 import { mustBe, optionsCheck, type ArgumentCheck } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { LlmConfig } from '../../state/inference/llm-config.ts';
 import { requireUsage, type Usage } from '../../state/inference/usage.ts';
-import type { Hook } from '../hooks/hook.ts';
-import { stepAtWork } from '../steps/stepper.ts';
 
 /** The price of a model, in US dollars for a million tokens. */
 export interface ModelPrice {
@@ -80,24 +77,6 @@ function priceOf(prices: ModelPrices, ...modelIds: readonly (string | undefined)
 /** Returns the id of the model that a call with these settings goes to; `undefined` when it is unknown. */
 export type ModelIdOf = (llmConfig: LlmConfig | undefined) => string | undefined;
 
-/** Adds the cost to every response whose provider did not report it. */
-export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
-  return Object.freeze<Hook>({
-    name: 'pricing',
-    priority: PRICING_PRIORITY,
-    afterInference(response, { state }) {
-      const usage = pricedUsage(response, prices, modelIdOf(settingsAtWork(state)));
-      return usage === response.usage ? undefined : { response: response.withUsage(usage) };
-    },
-  });
-}
-
-/** The settings with which the current step called its model. */
-function settingsAtWork(state: AgentState): LlmConfig | undefined {
-  const step = stepAtWork(state);
-  return step ? state.requestOf(step).llmConfig : state.llmConfig;
-}
-
 /** The usage of a response, with its cost if the provider reported none and the price is known. */
 export function pricedUsage(
   { usage, modelId: answeredBy }: Pick<InferenceResponse, 'usage' | 'modelId'>,
@@ -108,9 +87,6 @@ export function pricedUsage(
   const cost = price && costAt(usage, price);
   return cost === undefined ? usage : usage.withCost(cost);
 }
-
-/** Runs before all other hooks that read a response. */
-const PRICING_PRIORITY = 2_000;
 
 /**
  * Requires a price for the model, because a cost limit cannot be enforced without it. @throws HoldfastError
