@@ -5,6 +5,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { callDemandsOf } from '../forms/form-of.ts';
 import { sentWithoutItemIds } from '../values/provider-options.ts';
 import type { CalledModel } from '../values/called-model.ts';
 
@@ -22,14 +23,14 @@ export function withoutStorage(
   model: CalledModel,
   takesReasoning = true,
 ): LanguageModelV4CallOptions {
-  if (!isOpenAiResponses(model)) return options;
+  const { storage } = callDemandsOf(model);
+  if (storage === undefined) return options;
   const all = options.providerOptions ?? {};
-  // The provider of Azure reads the member "azure", or else the member "openai".
-  const name = model.provider.startsWith('azure') && all['azure'] ? 'azure' : 'openai';
+  const name = storage.options.find((each) => all[each]) ?? 'openai';
   const own = all[name] ?? {};
   if (DECISIVE.some((member) => own[member] !== undefined)) return options;
   if (options.tools?.some(({ type }) => type === 'provider')) return options;
-  const asks = takesReasoning && model.provider !== 'gateway' && !KNOWN_TO_PACKAGE.test(model.modelId);
+  const asks = takesReasoning && storage.asksForReasoning && !KNOWN_TO_PACKAGE.test(model.modelId);
   const include = asks ? { include: withEncryptedReasoning(own['include']) } : {};
   return { ...options, providerOptions: { ...all, [name]: { ...own, ...include, store: false } } };
 }
@@ -45,11 +46,6 @@ function withEncryptedReasoning(included: JSONValue | undefined): JSONValue[] {
 }
 
 const DECISIVE: readonly string[] = ['store', 'previousResponseId', 'conversation'];
-
-function isOpenAiResponses({ provider, modelId }: CalledModel): boolean {
-  if (provider === 'gateway') return modelId.startsWith('openai/');
-  return /^(openai|azure)(\.|-).*responses$/.test(provider);
-}
 
 /**
  * Returns a prompt without references to items of the provider: the provider then receives the content. Calls that the

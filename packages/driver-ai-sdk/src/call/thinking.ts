@@ -1,33 +1,16 @@
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
-import { formOf } from '../forms/form-of.ts';
+import { callDemandsOf, formOf } from '../forms/form-of.ts';
 import type { CalledModel } from '../values/called-model.ts';
-
-const ANTHROPIC = /(^|\.)anthropic(\.|$)/;
-
-/** The member of a provider's options that turns thinking on. */
-interface Switch {
-  readonly provider: RegExp;
-  /** The names of the provider's options, of which the package reads the last one that is there. */
-  readonly options: readonly [string, ...string[]];
-  readonly member: string;
-}
-
-/** The switches of the providers that demand thinking before tool calls. */
-const SWITCHES: readonly Switch[] = [
-  { provider: ANTHROPIC, options: ['anthropic'], member: 'thinking' },
-  { provider: /^(amazon-)?bedrock/, options: ['bedrock', 'amazonBedrock'], member: 'reasoningConfig' },
-];
 
 /**
  * Turns thinking off for a call whose last tool calls have no thinking before them, because another model made them or
- * because their thinking belongs to another request. Anthropic refuses such a call while thinking has a token budget
- * (anomalyco/opencode#3077, Kilo-Org/kilocode#5219).
+ * because their thinking belongs to another request. Anthropic refuses such a call while thinking has a token budget.
  */
 export function withoutRefusedThinking(
   options: LanguageModelV4CallOptions,
-  { provider }: CalledModel,
+  model: CalledModel,
 ): LanguageModelV4CallOptions {
-  const found = SWITCHES.find((one) => one.provider.test(provider));
+  const { thinking: found } = callDemandsOf(model);
   if (found === undefined || !lacksThinking(options.prompt)) return options;
   const { providerOptions = {} } = options;
   const { member } = found;
@@ -52,14 +35,14 @@ function lacksThinking(prompt: LanguageModelV4CallOptions['prompt']): boolean {
 
 /**
  * Gives an empty signature to thinking without one, for models behind Anthropic's protocol that demand thinking before tool
- * calls, such as DeepSeek's. The package omits thinking without a signature (NousResearch/hermes-agent#15700,
- * esengine/DeepSeek-Reasonix#8927, QwenLM/qwen-code#3788).
+ * calls, such as DeepSeek's. The package omits thinking without a signature.
  */
 export function withSignedThinking(
   options: LanguageModelV4CallOptions,
   model: CalledModel,
 ): LanguageModelV4CallOptions {
-  if (!ANTHROPIC.test(model.provider) || formOf(model).reasoningBeforeCalls === undefined) return options;
+  if (!callDemandsOf(model).omitsUnsignedThinking || formOf(model).reasoningBeforeCalls === undefined)
+    return options;
   return { ...options, prompt: options.prompt.map(signedMessage) };
 }
 

@@ -1,13 +1,15 @@
 import { STRICTEST_FORM, type RequestForm } from '@holdfast/core/driver';
 import type { CalledModel } from '../values/called-model.ts';
 import { PDF, PICTURES, SOUNDS } from './media-types.ts';
-import { PROVIDER_DEMANDS } from './provider-demands.ts';
+import { PROVIDER_DEMANDS, ROUTERS, type CallDemands } from './provider-demands.ts';
 
 const UNKNOWN = unknownForm();
 
-const ROWS = PROVIDER_DEMANDS.map(({ provider, model = '', demands }, index) => {
-  return { index, provider: new RegExp(provider), model: new RegExp(model), demands };
+const ROWS = PROVIDER_DEMANDS.map(({ provider, model = '', demands, call }, index) => {
+  return { index, provider: new RegExp(provider), model: new RegExp(model), demands, call };
 });
+const FORM_ROWS = ROWS.filter(({ demands }) => demands !== undefined);
+const CALL_ROWS = ROWS.filter(({ call }) => call !== undefined);
 
 /** The forms by the provider and the rows that they consist of. */
 const forms = new Map<string, RequestForm>();
@@ -15,12 +17,19 @@ const forms = new Map<string, RequestForm>();
 /** Returns what the provider of a model demands of a request. */
 export function formOf(called: CalledModel): RequestForm {
   const behind = routed(called);
-  const rows = ROWS.filter((row) => [behind, called].some((one) => isFor(row, one)));
+  const rows = FORM_ROWS.filter((row) => [behind, called].some((one) => isFor(row, one)));
   const [own = ''] = called.provider.split('.');
   const name = `${own} ${rows.map(({ index }) => index).join('+')}`;
   const form = forms.get(name) ?? joinedForm(name, own, rows);
   forms.set(name, form);
   return form;
+}
+
+/** Returns the demands that the driver meets in a call of a model. A router meets those of the provider behind it. */
+export function callDemandsOf(called: CalledModel): CallDemands {
+  let joined: CallDemands = {};
+  for (const row of CALL_ROWS) if (isFor(row, called)) joined = { ...joined, ...row.call };
+  return joined;
 }
 
 /**
@@ -52,9 +61,11 @@ function joinedForm(name: string, own: string, rows: typeof ROWS): RequestForm {
   return Object.freeze(form);
 }
 
+const ROUTER = new RegExp(ROUTERS);
+
 /** True for a model behind a router, which converts each request for its provider. */
 export function isRouted({ provider }: CalledModel): boolean {
-  return /^(gateway|openrouter)/.test(provider);
+  return ROUTER.test(provider);
 }
 
 /** The provider behind a router, which the id of the model names, as in `anthropic/claude-opus-5`. */

@@ -10,7 +10,45 @@ export interface ProviderDemands {
   readonly provider: string;
   /** A regular expression over the id of the model. Absent: all models. */
   readonly model?: string;
-  readonly demands: Partial<Omit<RequestForm, 'name'>>;
+  /** The demands that the loop meets. A router passes on those of the provider behind it. */
+  readonly demands?: Partial<Omit<RequestForm, 'name'>>;
+  /** The demands that the driver meets. */
+  readonly call?: CallDemands;
+}
+
+/** The demands of a provider and its AI SDK package on the options of a call, and on what no `RequestForm` can express. */
+export interface CallDemands {
+  /** The switch that turns thinking on. It must be off when the last tool calls have no thinking before them. */
+  readonly thinking?: ThinkingSwitch;
+  /** True when the package omits thinking without a signature. */
+  readonly omitsUnsignedThinking?: boolean;
+  /** True for a provider without the tool choice `none`: its package then omits the tools and the calls of the history. */
+  readonly lacksNoneChoice?: boolean;
+  /** Present when the provider stores each response for some time, unless the call forbids it. */
+  readonly storage?: StorageSwitch;
+  /** True when the server takes base64 only, although the package sends URLs and bytes as they are. */
+  readonly takesBase64Only?: boolean;
+  /**
+   * How the files in results of tools are sent; default `asFiles`. `asNotes`: the package would write them as JSON, so that
+   * a model reads a picture as base64. `afterResults`: the same, but the model reads pictures in a message of the user
+   * after the results.
+   */
+  readonly resultFiles?: 'asFiles' | 'asNotes' | 'afterResults';
+}
+
+/** The member of a provider's options that turns thinking on. */
+export interface ThinkingSwitch {
+  /** The names of the provider's options, of which the package reads the last one that is there. */
+  readonly options: readonly [string, ...string[]];
+  readonly member: string;
+}
+
+/** The options of a provider that has the member `store`. */
+export interface StorageSwitch {
+  /** The names of the options, of which the package reads the first one that is there; `openai` when none is. */
+  readonly options: readonly string[];
+  /** True when the driver must ask for encrypted reasoning behind ids that the package does not know. */
+  readonly asksForReasoning: boolean;
 }
 
 const LETTERS = 'A-Za-z0-9_-';
@@ -21,10 +59,16 @@ const DOCUMENTS = `${PDF}|^text/(csv|html|plain|markdown)$`;
 /** The ids that Mistral demands. */
 const SHORT_ID = { characters: 'A-Za-z0-9', minLength: 9, maxLength: 9 } as const;
 
-const ANTHROPIC = '(^|\\.)anthropic(\\.|$)';
+/** The providers with the protocol of Anthropic, also behind other clouds. */
+export const ANTHROPIC = '(^|\\.)anthropic(\\.|$)';
+export const BEDROCK = '^(amazon-)?bedrock';
+/** Routers may pass a request on to several providers. */
+export const ROUTERS = '^(gateway|openrouter)';
 const RESPONSES = '^(openai|azure|azure-openai)\\.responses';
 const GOOGLE_FILES = `^image/(png|jpeg|webp|heic|heif|gif)$|^audio/|^video/|${PDF}|${TEXTS}`;
 const GOOGLE = '^(google|vertex)(?!.*anthropic)';
+
+const ANTHROPIC_THINKING: ThinkingSwitch = { options: ['anthropic'], member: 'thinking' };
 
 /**
  * The demands of the providers that are known, from the general to the special: later rows replace members of earlier ones.
@@ -32,7 +76,19 @@ const GOOGLE = '^(google|vertex)(?!.*anthropic)';
  */
 export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   {
-    // home-assistant/core#147760, RooCodeInc/Roo-Code#10649, ding113/claude-code-hub#470, Kilo-Org/kilocode#6037 (2026-09)
+    // @ai-sdk/openai-compatible@3.0.92, @ai-sdk/groq@4.0.84, @ai-sdk/mistral@4.0.87, @ai-sdk/cohere@4.0.52 (2026-11)
+    provider: '\\.chat$|^(groq|mistral|cohere|cerebras)\\b',
+    call: { resultFiles: 'asNotes' },
+  },
+  {
+    // @ai-sdk/deepseek@3.0.56, @ai-sdk/xai@5.0.12, @ai-sdk/google-vertex@5.0.141 (2026-11)
+    provider: '^(deepseek|xai|google\\.vertex)\\.chat$',
+    call: { resultFiles: 'asFiles' },
+  },
+  {
+    // home-assistant/core#147760, RooCodeInc/Roo-Code#10649, ding113/claude-code-hub#470, Kilo-Org/kilocode#6037,
+    // anomalyco/opencode#3077, Kilo-Org/kilocode#5219, NousResearch/hermes-agent#15700, esengine/DeepSeek-Reasonix#8927,
+    // QwenLM/qwen-code#3788 (2026-11)
     provider: ANTHROPIC,
     demands: {
       toolName: { characters: LETTERS, maxLength: 128 },
@@ -43,11 +99,12 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       optionNames: ['anthropic'],
       files: { user: `${PICTURES}|${PDF}|^text/plain$`, result: `${PICTURES}|${PDF}` },
     },
+    call: { thinking: ANTHROPIC_THINKING, omitsUnsignedThinking: true },
   },
   {
     // openclaw/openclaw#12892, awsl-project/maxx#557, boto/botocore#3541, elastic/kibana#246393, vxcontrol/pentagi#196,
-    // BerriAI/litellm#30093 (2026-09)
-    provider: '^(amazon-)?bedrock',
+    // BerriAI/litellm#30093, @ai-sdk/amazon-bedrock@5.0.101 (2026-10)
+    provider: BEDROCK,
     demands: {
       toolName: NAME,
       callId: NAME,
@@ -59,10 +116,19 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       omitsFileNames: true, // two documents must not have one name
       declaresCalledTools: true, // without tools, the package omits the calls
     },
+    call: {
+      thinking: { options: ['bedrock', 'amazonBedrock'], member: 'reasoningConfig' },
+      lacksNoneChoice: true,
+    },
   },
   {
     // @ai-sdk/amazon-bedrock@5.0.101 (2026-10)
-    provider: '^(amazon-)?bedrock',
+    provider: `${BEDROCK}.*\\.anthropic(\\.|$)`,
+    call: { thinking: ANTHROPIC_THINKING },
+  },
+  {
+    // @ai-sdk/amazon-bedrock@5.0.101 (2026-10)
+    provider: BEDROCK,
     model: 'mistral',
     demands: { callId: SHORT_ID },
   },
@@ -78,13 +144,28 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
       takesLastAnswer: true,
       takesUserMessagesInARow: true,
       takesUserMessageAfterResults: true,
-      files: { user: `${PICTURES}|${PDF}|${SOUNDS}`, result: PICTURES }, // see `withoutResultFiles`
+      files: { user: `${PICTURES}|${PDF}|${SOUNDS}`, result: PICTURES }, // see `resultFiles`
     },
   },
   {
     // Azure/azure-sdk-for-net#51873, pydantic/pydantic-ai#4035, openai/openai-python#2300 (2026-09)
     provider: '^(azure|azure-openai)\\.chat',
     demands: { files: { user: PICTURES, result: PICTURES } },
+  },
+  {
+    // @ai-sdk/openai@4.0.118 (2026-11)
+    provider: '^(openai|azure)\\.chat',
+    call: { resultFiles: 'afterResults' },
+  },
+  {
+    // NousResearch/hermes-agent#10217, langchain-ai/langchain#38372, @ai-sdk/openai@4.0.118 (2026-11)
+    provider: '^openai[.-].*responses$',
+    call: { storage: { options: ['openai'], asksForReasoning: true } },
+  },
+  {
+    // NousResearch/hermes-agent#10217, langchain-ai/langchain#38372, @ai-sdk/openai@4.0.118 (2026-11)
+    provider: '^azure[.-].*responses$',
+    call: { storage: { options: ['azure', 'openai'], asksForReasoning: true } },
   },
   {
     // AnswerDotAI/fastllm#45, mastra-ai/mastra#8738, vercel/ai#7099 (2026-09)
@@ -163,6 +244,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     // danny-avila/LibreChat#2494, cdaein/rename-screenshot#1 (2026-11)
     provider: '^ollama',
     demands: { filesNeedText: true }, // the package sends a list without a text
+    call: { takesBase64Only: true },
   },
   {
     // @ai-sdk/xai@5.0.12 (2026-11)
@@ -226,7 +308,7 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
   },
   {
     // openclaw/openclaw#875, tailcallhq/forgecode#1142 (2026-11)
-    provider: '^(gateway|openrouter)', // they may pass a request on to several providers
+    provider: ROUTERS,
     demands: {
       toolName: NAME,
       callId: { characters: LETTERS, maxLength: 40 },
@@ -252,6 +334,12 @@ export const PROVIDER_DEMANDS: readonly ProviderDemands[] = [
     provider: '^gateway',
     model: '^openai/',
     demands: { ownCallIds: '^(?!srvtoolu_|mcptoolu_)' },
+  },
+  {
+    // @ai-sdk/gateway@4.0.146 (2026-10)
+    provider: '^gateway$',
+    model: '^openai/',
+    call: { storage: { options: ['openai'], asksForReasoning: false } },
   },
   {
     // jundot/omlx#1997, ml-explore/mlx-lm#1375, vllm-project/vllm#9019 (2026-11)

@@ -4,6 +4,7 @@ import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driv
 import { publicDownload, type Download, type DownloadedFile } from '../download/download.ts';
 import { RefusedDownloadError } from '../download/refused-download.ts';
 import { InvalidCallError } from '../errors/call-errors.ts';
+import { callDemandsOf } from '../forms/form-of.ts';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
 /** A file in a message, and the part that holds it. */
@@ -59,8 +60,8 @@ export class PromptFiles {
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
     const { convertUint8ArrayToBase64, isFullMediaType, isUrlSupported } =
       await import('../download/file-utils.ts');
-    const isBase64Only = BASE64_ONLY.test(model.provider);
-    const supportedUrls = isBase64Only ? {} : await model.supportedUrls;
+    const { takesBase64Only = false } = callDemandsOf(model);
+    const supportedUrls = takesBase64Only ? {} : await model.supportedUrls;
     if (isUrlSupported({ url: url.href, mediaType, supportedUrls })) {
       return {
         data: { type: 'url', url, ...(url.href === file.url ? {} : { originalUrl: file.url }) },
@@ -70,7 +71,7 @@ export class PromptFiles {
     const found = this.downloaded.get(file.holder) ?? (await this.fetched(url, signal));
     this.downloaded.set(file.holder, found);
     const knownType = isFullMediaType(mediaType) ? mediaType : (found.mediaType ?? mediaType);
-    const data = isBase64Only ? convertUint8ArrayToBase64(found.data) : found.data;
+    const data = takesBase64Only ? convertUint8ArrayToBase64(found.data) : found.data;
     return withDetectedType({ type: 'data', data }, knownType);
   }
 
@@ -85,9 +86,6 @@ export class PromptFiles {
     }
   }
 }
-
-/** Providers whose servers take base64 only, although their packages send URLs and bytes as they are. */
-const BASE64_ONLY = /^ollama/;
 
 /** Detects the media type of an image from its bytes, which are more reliable than a declared type. */
 async function withDetectedType(

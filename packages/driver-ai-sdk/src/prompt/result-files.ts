@@ -4,14 +4,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
+import { callDemandsOf } from '../forms/form-of.ts';
 import type { CalledModel } from '../values/called-model.ts';
-
-/** The providers whose packages write the parts of a result as JSON: a model would read a picture as base64. */
-const WRITES_JSON =
-  /^(openai|azure)\.chat|^(groq|mistral|cohere|cerebras)\b|(?<!^(deepseek|xai|google\.vertex))\.chat$/;
-
-/** The providers whose models read a picture in a message of the user, after the results. */
-const READS_PICTURES = /^(openai|azure)\.chat/;
 
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
 type ResultContent = Extract<LanguageModelV4ToolResultPart['output'], { type: 'content' }>['value'][number];
@@ -26,9 +20,10 @@ export function withoutResultFiles(
   filePlaces: readonly number[],
   model: CalledModel,
 ): LanguageModelV4Prompt {
-  if (!WRITES_JSON.test(model.provider)) return prompt;
   if (!filePlaces.some((place) => hasFiles(prompt[place]))) return prompt;
-  const shows = READS_PICTURES.test(model.provider);
+  const { resultFiles = 'asFiles' } = callDemandsOf(model);
+  if (resultFiles === 'asFiles') return prompt;
+  const shows = resultFiles === 'afterResults';
   return prompt.flatMap((message) => (hasFiles(message) ? withNotes(message, shows) : [message]));
 }
 

@@ -1,3 +1,5 @@
+import { ANTHROPIC, BEDROCK } from '../forms/provider-demands.ts';
+
 /**
  * A way in which providers name the part of a request that they refuse. Each row of the table has a comment: the providers and
  * servers that write it, the issues of public repositories that quote it, and the month of the newest one.
@@ -20,7 +22,7 @@ export interface KnownPlace {
 }
 
 /** Other servers pass on this form from a provider behind them, which counts the messages of another request. */
-const WRITES_DOTS = /(^|\.)anthropic(\.|$)|^(amazon-)?bedrock|^(groq|mistral|cerebras)\b/;
+const WRITES_DOTS = new RegExp(`${ANTHROPIC}|${BEDROCK}|^(groq|mistral|cerebras)\\b`);
 
 const INSIDE_DOTS = String.raw`(?<inside>(?:\.\w{1,40}){0,12})`;
 const INSIDE_BRACKETS = String.raw`(?<inside>(?:\.?\[\d{1,6}\]|\.\w{1,40}){0,12})`;

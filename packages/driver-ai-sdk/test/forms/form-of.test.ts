@@ -2,7 +2,7 @@ import { STRICTEST_FORM, type RequestForm } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { aiSdkDriver } from '../../src/ai-sdk-driver.ts';
-import { formOf } from '../../src/forms/form-of.ts';
+import { callDemandsOf, formOf } from '../../src/forms/form-of.ts';
 import { PROVIDER_DEMANDS } from '../../src/forms/provider-demands.ts';
 import { sourceNotes } from '../source-notes.ts';
 
@@ -60,12 +60,29 @@ test('models with the same demands share a form, and a form has one name', () =>
   expect(new Set(names).size).toBe(others.length);
 });
 
+const thinking = { options: ['anthropic'], member: 'thinking' };
+
+test.each([
+  ['anthropic.messages', 'claude-opus-5', { thinking, omitsUnsignedThinking: true }],
+  ['bedrock.anthropic.messages', 'anthropic.claude-opus-5', { thinking, lacksNoneChoice: true }],
+  ['azure.chat', 'gpt-5', { resultFiles: 'afterResults' }],
+  ['azure.responses', 'gpt-5', { storage: { options: ['azure', 'openai'], asksForReasoning: true } }],
+  ['xai.chat', 'grok-4', { resultFiles: 'asFiles' }],
+  ['ollama.chat', 'qwen3', { takesBase64Only: true }],
+])('the driver itself meets demands of %s %s', (provider, modelId, demands) => {
+  expect(callDemandsOf({ provider, modelId })).toMatchObject(demands);
+});
+
+test('the driver leaves demands of a provider behind a router to the router', () => {
+  expect(callDemandsOf({ provider: 'openrouter', modelId: 'anthropic/claude-opus-5' })).toEqual({});
+});
+
 describe('the table', () => {
   const notes = sourceNotes('forms/provider-demands.ts', 'PROVIDER_DEMANDS');
 
   test.each(PROVIDER_DEMANDS.map((row, at) => ({ ...row, note: notes[at] })))(
     '$provider $model has a source and a date, and its names can be made legal',
-    ({ note, demands }) => {
+    ({ note, demands = {} }) => {
       expect(note).toMatch(/^(@?[\w-]+\/[\w.-]+[#@][\w.]+,? )+\(20\d\d-\d\d\)$/);
       for (const { characters = 'a-z0-9' } of [demands.toolName ?? {}, demands.callId ?? {}])
         expect('az09').toMatch(new RegExp(`^[${characters}]+$`));
