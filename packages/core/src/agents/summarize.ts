@@ -14,7 +14,7 @@ import {
   type MessageCompiler,
 } from '../loop/compile/compile-messages.ts';
 import { requireDriver, type Driver, type InferenceRequest } from '../loop/inference/driver.ts';
-import type { Hook, HookContext } from '../loop/hooks/hook.ts';
+import type { Hook, HookContext, TooLongContext } from '../loop/hooks/hook.ts';
 import { pricedUsage, PRICES, type ModelPrices } from '../loop/inference/model-prices.ts';
 import { nextAction } from '../loop/steps/stepper.ts';
 import type { Capability } from './agent-builder.ts';
@@ -53,7 +53,9 @@ export interface SummarizeOptions {
   /** The prices of models, from which the cost of summaries is computed; default: the prices of the loop. */
   readonly prices?: ModelPrices;
   /**
-   * Receives the error of a failed summary: the run continues without the summary, and the next step attempts it again.
+   * Receives the error of a failed summary: the run continues without the summary, and the next step attempts it again. When
+   * the provider has refused the request as too long, and nothing else shortens it, the loop repeats a summary that failed
+   * for a moment as it repeats a call of the model.
    * Receives a HoldfastError `SUMMARY_WITHOUT_EFFECT` when a summary cannot bring the messages below `maxTokens`: once for
    * a conversation in a process. An error that this function throws ends the execution, as for any hook.
    */
@@ -145,7 +147,7 @@ function summaryHook(
     return { maxTokens: least, keepTokens: Math.min(keepTokens, room / 2), startTokens, isForced: false };
   }
 
-  function summarized(state: AgentState, context: HookContext, limits: SummaryLimits) {
+  function summarized(state: AgentState, context: SummaryContext, limits: SummaryLimits) {
     const { parts, obstacle } = summaryPlan(state, compiler, limits);
     if (parts.length > 0) return withSummaryOf(parts, state, options, context);
     if (obstacle === undefined || reported.get(state.messages)) return undefined;
@@ -222,11 +224,14 @@ export function summaryCompiler(
 
 // The summary
 
+/** The context of a hook; `reportFailure` is there after the provider refused a request as too long. */
+type SummaryContext = HookContext & Partial<Pick<TooLongContext, 'reportFailure'>>;
+
 async function withSummaryOf(
   parts: readonly Unit[],
   before: AgentState,
   options: SummarizeOptions,
-  context: HookContext,
+  context: SummaryContext,
 ): Promise<AgentState> {
   const { driver, onError } = options;
   const { clock, signal, runContext } = context;
@@ -248,7 +253,10 @@ async function withSummaryOf(
     }
   } catch (error) {
     if (request) state = withUsageOf(failedResponse(error, request), state, options, context);
-    if (!signal.aborted) onError?.(error, { ...context, state });
+    if (!signal.aborted) {
+      onError?.(error, { ...context, state });
+      context.reportFailure?.(error);
+    }
   }
   return state;
 }

@@ -46,6 +46,11 @@ export interface ToolUseContext<Context = unknown> extends HookContext<Context> 
 /** The facts that an `onContextTooLong` hook receives besides the state. */
 export interface TooLongContext<Context = unknown> extends HookContext<Context> {
   readonly maxTokens: number;
+  /**
+   * Tells the loop which error kept the hook from shortening the request. When no other way helps, the loop treats an error that
+   * may pass as the failure of a call: it repeats, waits or fails as `inferenceRetry` says.
+   */
+  readonly reportFailure: (error: unknown) => void;
 }
 
 /** A changed request, state, or both. */

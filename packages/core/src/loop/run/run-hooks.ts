@@ -3,7 +3,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop, type StopSignal } from '../../state/execution/continuation.ts';
 import type { StatePoint } from '../hooks/hook-chain.ts';
 import type { ResultOf } from '../hooks/hook-results.ts';
-import type { Hook, HookContext, HookPoint, StepDeadline } from '../hooks/hook.ts';
+import type { Hook, HookContext, HookPoint, StepDeadline, TooLongContext } from '../hooks/hook.ts';
 import { nextAction, rebaseToolChanges, type StepperOutcome, type Workable } from '../steps/stepper.ts';
 import type { AbortKind } from '../stopping/abort.ts';
 import { withinGrace } from '../stopping/grace.ts';
@@ -34,6 +34,9 @@ export interface HookedRun extends Workable {
 
 /** The points whose hooks may call models before the call of the loop. */
 const MAY_USE_TOKENS: ReadonlySet<HookPoint> = new Set(['beforeStep', 'beforeInference', 'onContextTooLong']);
+
+/** The facts that only `onContextTooLong` hooks receive. */
+export type TooLongFacts = Pick<TooLongContext, 'maxTokens' | 'reportFailure'>;
 
 type ChangePoint = 'beforeInference' | 'afterInference' | 'beforeToolUse' | 'afterToolUse';
 
@@ -76,11 +79,11 @@ export class RunHooks {
   }
 
   /** Calls the hooks that can shorten what the compiler selects to a number of tokens. */
-  async callTooLong(maxTokens: number): Promise<void> {
+  async callTooLong({ maxTokens, reportFailure }: TooLongFacts): Promise<void> {
     const { run } = this;
     for (const hook of run.loop.hooks.at('onContextTooLong')) {
       if (run.signals.isAbandoned()) return;
-      const context = { ...this.context, maxTokens };
+      const context: TooLongContext = { ...this.context, maxTokens, reportFailure };
       await this.accept('onContextTooLong', await this.call(hook, 'onContextTooLong', run.state, context));
     }
   }

@@ -1,16 +1,18 @@
 import type { ErrorCode } from '../../errors.ts';
+import { isJsonObject } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
+import { Usage } from '../../state/inference/usage.ts';
 import { DriverError, driverFailureOf, toldError } from '../inference/driver-error.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 import { limitIn, type Reduction } from '../inference/context-limit.ts';
-import { failuresInSeries } from '../inference/retry-policy.ts';
+import { failuresInSeries, failureToRepeat } from '../inference/retry-policy.ts';
 import { tokensOf, tokensOfRequest, tokensOfStart } from '../inference/token-estimate.ts';
 import { withShortResults } from '../sending/short-results.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { nextAction } from '../steps/stepper.ts';
 import { shortenedTo, type CallingRun } from './call-model.ts';
-import type { RunHooks } from './run-hooks.ts';
+import type { RunHooks, TooLongFacts } from './run-hooks.ts';
 
 /** The part of a run that makes its requests shorter. */
 export interface ReducingRun extends CallingRun {
@@ -34,22 +36,60 @@ export function canBeShorter(run: ReducingRun, error: unknown, request: Inferenc
 /**
  * Makes the request of the open step shorter, when the provider has just refused it as too long: in the first way of the loop
  * that was not tried and that helps. Each way is tried once in a step.
+ * When a summary failed that may succeed later, it is repeated later, as a failed call is.
  * @throws DriverError `contextTooLong` when no way helps.
  */
 export async function shortenRequest(run: ReducingRun, next: InferenceRequest): Promise<void> {
   const { currentStep: step } = run.state;
-  const last = step?.inferenceFailures.at(-1);
+  const last = step?.inferenceFailures.findLast((failure) => !isOfReduction(failure));
   if (step === undefined || last?.error.code !== TOO_LONG) return;
   // A hook may have changed the model of the refused request.
   const request = { ...next, llmConfig: run.state.requestOf(step).llmConfig };
   const target = targetOf(run, last.error.message, request);
-  for (const reduction of reductionsAfter(refusalsBy(last.modelId, run).length - 1, run)) {
+  const failures: unknown[] = [];
+  const facts = { maxTokens: target, reportFailure: (error: unknown) => void failures.push(error) };
+  // After `retry()` no refusal counts.
+  const tried = Math.max(0, refusalsBy(last.modelId, run).length - 1);
+  for (const reduction of reductionsAfter(tried, run)) {
     const isDone =
-      reduction === 'summarize' ? await summarized(run, target) : shortenedResults(run, request, target);
+      reduction === 'summarize' ? await summarized(run, facts) : shortenedResults(run, request, target);
     if (isDone) rememberLimit(run, target, last.modelId);
     if (isDone || !run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
-  throw new DriverError('contextTooLong', `${last.error.message} ${ADVICE}`, { data: last.error.data });
+  if (!failures.some(mayPass)) {
+    const cause = failures.length > 0 ? { cause: failures[0] } : {};
+    const message = `${last.error.message} ${ADVICE}`;
+    throw new DriverError('contextTooLong', message, { data: last.error.data, ...cause });
+  }
+  repeatReduction(run, failures.find(mayPass), last.modelId);
+}
+
+/** True for a failure that time or a person can remedy. */
+function mayPass(error: unknown): boolean {
+  const { isRetryable, needsPerson } = driverFailureOf(error);
+  return isRetryable || needsPerson;
+}
+
+/**
+ * Records the failure of the model that writes summaries like a failed call of the step: the step repeats it later, and then
+ * shortens the request again.
+ * @throws DriverError with the failure when the loop does not repeat it.
+ */
+function repeatReduction(run: ReducingRun, error: unknown, modelId: string | undefined): void {
+  const { currentStep: step, execution } = run.state;
+  const thrown = toldError(error, RETRY, { isOfReduction: true });
+  const at = run.now();
+  const call = step && { step, thrown, usage: Usage.none, at, modelId }; // the hook has counted the usage
+  const failure = call && failureToRepeat(call, run.loop.retry);
+  if (failure === undefined) throw thrown;
+  run.advance({ type: 'inferenceFailed', failure, fallback: execution?.fallback, at });
+}
+
+const RETRY =
+  'This call would have shortened a request that the provider refused as too long. retry() continues the session.';
+
+function isOfReduction({ error: { data } }: InferenceFailure): boolean {
+  return isJsonObject(data) && data['isOfReduction'] === true;
 }
 
 /** Keeps the limit for later steps and executions, which need no refusal to respect it. */
@@ -74,8 +114,8 @@ function refusalsBy(modelId: string | undefined, { state }: ReducingRun): readon
 }
 
 /** Lets hooks shorten what the compiler selects. Returns true when the messages have become fewer tokens. */
-async function summarized(run: ReducingRun, maxTokens: number): Promise<boolean> {
-  await run.hooks.callTooLong(maxTokens);
+async function summarized(run: ReducingRun, facts: TooLongFacts): Promise<boolean> {
+  await run.hooks.callTooLong(facts);
   const { currentStep: step } = run.state;
   if (step === undefined) return false;
   const input = run.loop.compile(run.state);

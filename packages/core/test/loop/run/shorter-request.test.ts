@@ -12,6 +12,7 @@ import { DriverError } from '@holdfast/core/driver';
 import { scriptedDriver, type ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { tokensOfRequest } from '../../../src/loop/inference/token-estimate.ts';
+import { withRetry } from '../../../src/session/actions/waiting-calls.ts';
 
 const page = 'word '.repeat(800);
 const look = tool({
@@ -118,6 +119,92 @@ describe('a request that is too long', () => {
     const { driver, state } = await run([call, call, tooLong, 'A cat.'], options);
     expect(state.status).toBe('completed');
     expect(resultsIn(driver, 3)).toEqual(['short', 'whole']);
+  });
+
+  describe('whose summary fails', () => {
+    const chat = Array.from({ length: 4 }, () => page).reduce(
+      (state, text) => state.withUserMessage(text),
+      question,
+    );
+    const words: readonly ScriptedAnswer[] = ['Words.', 'Words.', 'Words.'];
+    const busy = new DriverError('rateLimited', 'Slow down.');
+    const soon = { initialDelaySeconds: 0.001, maxDelaySeconds: 0.001 };
+
+    /** The options of a loop whose only way is a summary. */
+    function chatting(
+      written: readonly ScriptedAnswer[],
+      inferenceRetry: Required<AgentLoopOptions>['inferenceRetry'],
+    ) {
+      const { options, writer } = summarized(written);
+      return {
+        writer,
+        options: { ...options, tools: [], whenTooLong: ['summarize'], inferenceRetry } as const,
+      };
+    }
+
+    test('for a moment is repeated after a pause, and only then the model is asked again', async () => {
+      const { options, writer } = chatting([busy, busy, ...words], soon);
+      const { driver, state } = await run([tooLong, 'A cat.'], options, chat);
+      expect(state).toMatchObject({ status: 'completed', finalResponse: 'A cat.', stepCount: 1 });
+      expect(textOf(driver.requests[1]?.messages.at(0) ?? [])).toContain('Words.');
+      writer.assertComplete();
+      expect(state.lastStep?.inferenceFailures.map(({ error }) => error.code)).toEqual([
+        'DRIVER_CONTEXT_TOO_LONG',
+        'DRIVER_RATE_LIMITED',
+        'DRIVER_RATE_LIMITED',
+      ]);
+    });
+
+    test('for longer suspends the execution, and any process continues it with a summary', async () => {
+      const suspended = await run([tooLong], chatting([busy], { maxPauseSeconds: 0 }).options, chat);
+      expect(suspended.state).toMatchObject({ status: 'suspended', errors: [] });
+      expect(suspended.state.execution?.waiting).toEqual([
+        expect.objectContaining({
+          type: 'retry',
+          error: expect.objectContaining({ code: 'DRIVER_RATE_LIMITED' }),
+        }),
+      ]);
+      const document = JSON.parse(JSON.stringify(suspended.state)) as Parameters<
+        typeof AgentState.fromJSON
+      >[0];
+      const { options } = chatting(words, soon);
+      const { driver, state } = await run(
+        ['A cat.'],
+        options,
+        withRetry(AgentState.fromJSON(document), Date.now()),
+      );
+      expect([state.status, driver.requests.length]).toEqual(['completed', 1]);
+      expect(textOf(driver.requests[0]?.messages.at(0) ?? [])).toContain('Words.');
+    });
+
+    test.each<readonly [string, DriverError, string]>([
+      ['until no time is left', busy, 'DRIVER_RATE_LIMITED'],
+      ['until a person acts', new DriverError('authentication', 'Wrong key.'), 'DRIVER_AUTHENTICATION'],
+    ])('%s ends the execution with that failure, or waits for retry()', async (_, error, code) => {
+      const none = { initialDelaySeconds: 5, maxElapsedSeconds: 1 };
+      const { state, driver } = await run([tooLong], chatting([error], none).options, chat);
+      expect(state).toMatchObject({ status: 'failed', errors: [{ code }] });
+      expect(state.errors[0]?.message).toContain(`${error.message} This call would have shortened a request`);
+      const { options } = chatting([error], { ...none, onExhausted: 'suspend' });
+      const waiting = await run([tooLong], options, chat);
+      expect([waiting.state.status, driver.requests.length]).toEqual(['suspended', 1]);
+      const retried = await run(
+        ['A cat.'],
+        chatting(words, none).options,
+        withRetry(waiting.state, Date.now()),
+      );
+      expect([retried.state.status, retried.driver.requests.length]).toEqual(['completed', 1]);
+    });
+
+    test('for good ends the execution with advice for the request', async () => {
+      const { options } = chatting([new Error('down')], soon);
+      const { state } = await run([tooLong], options, chat);
+      const cause = { message: 'down' };
+      expect(state).toMatchObject({
+        status: 'failed',
+        errors: [{ code: 'DRIVER_CONTEXT_TOO_LONG', cause }],
+      });
+    });
   });
 
   test.each<readonly [string, Partial<AgentLoopOptions>]>([
