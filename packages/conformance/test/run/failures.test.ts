@@ -31,7 +31,7 @@ test.each<readonly [defect: string, name: string, message: string]>([
   [
     'throws the errors of its client',
     'faults: claim whose connection is cut is done once when it is repeated',
-    'claim, with the connection cut before request 3 of 3: expected STORE_UNAVAILABLE or STORE_THROTTLED, found Error: ECONNRESET',
+    'claim, with the connection cut before request 2 of 2: expected STORE_UNAVAILABLE or STORE_THROTTLED, found Error: ECONNRESET',
   ],
   [
     'throws the errors of its client',
