@@ -37,14 +37,14 @@ export interface CallDemands {
 }
 
 /** The member of a provider's options that turns thinking on. */
-export interface ThinkingSwitch {
+interface ThinkingSwitch {
   /** The names of the provider's options, of which the package reads the last one that is there. */
   readonly options: readonly [string, ...string[]];
   readonly member: string;
 }
 
 /** The options of a provider that has the member `store`. */
-export interface StorageSwitch {
+interface StorageSwitch {
   /** The names of the options, of which the package reads the first one that is there; `openai` when none is. */
   readonly options: readonly string[];
   /** True when the driver must ask for encrypted reasoning behind ids that the package does not know. */
