@@ -108,7 +108,10 @@ test('a session that is deleted during a read is read as it was before', async (
   database.exec('PRAGMA journal_mode = WAL');
   const other = new DatabaseSync(path);
   const happens = (): void => other.exec('DELETE FROM sessions');
-  const store = new SqliteSessionStore({ database: interrupted('SELECT content FROM session_values', happens), clock });
+  const store = new SqliteSessionStore({
+    database: interrupted('SELECT content FROM session_values', happens),
+    clock,
+  });
   const created = await store.create(newSession('a'));
   await expect(store.load('a')).resolves.toEqual(created);
   await expect(store.load('a')).resolves.toBeUndefined();
