@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { withRemovableConstants } from '../../config/removable-constants.ts';
 
-/** What a bundler leaves of a module that nobody uses. */
+/** Returns the code that a bundler keeps of a module whose exports are not imported. */
 async function left(source: string): Promise<string> {
   const stdin = { contents: withRemovableConstants(source), loader: 'ts' as const };
   const { outputFiles } = await build({ stdin, bundle: true, format: 'esm', target: 'node22', write: false });

@@ -80,7 +80,7 @@ function isRouter({ package: name }: StrictProfile): boolean {
   return name === '@ai-sdk/gateway' || name === '@openrouter/ai-sdk-provider';
 }
 
-/** What is refused, and the index of its message in the state. */
+/** The name of each place, a rule by which a server refuses it, and the index of its message in the state. */
 const PLACES: readonly (readonly [string, Rule, number])[] = [
   ['the first words', forbidding('text.text', 'How is it'), 0],
   ['a call', forbidding(['call.id', 'call.name'], ''), 1],

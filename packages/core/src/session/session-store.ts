@@ -123,8 +123,9 @@ export interface StoreCapabilities {
 }
 
 /**
- * The sessions, one by one, and their lists. A store implements it together with `SessionDirectory`. Every write is conditional on the revision that it was based on. Of two writers with the same base,
- * one succeeds; the other gets a `SessionConflictError` and has changed nothing. Every acknowledged save can be loaded.
+ * The sessions, one by one, and their lists. A store implements it together with `SessionDirectory`. Every write is
+ * conditional on the revision that it was based on. Of two writers with the same base, one succeeds; the other gets a
+ * `SessionConflictError` and has changed nothing. Every acknowledged save can be loaded.
  *
  * All methods reject with `StoreUnavailableError` when the storage does not reply, and with `StoreThrottledError` when
  * it accepts no more requests. They reject with `StateFormatError` when the stored data is unreadable, and leave that

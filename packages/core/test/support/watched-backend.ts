@@ -10,12 +10,12 @@ import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 
 type Call = 'readRecord' | 'readHead' | 'readSession' | 'readInbox' | 'compareAndSet';
 
-/** What a read is called, by what it reads. */
+/** The names of reads in the log, by their extent. */
 const CALLS = { record: 'readRecord', head: 'readHead', content: 'readSession' } as const;
 
 /** The memory backend, with its calls written down, damaged items, and a way back to an earlier moment. */
 export class WatchedBackend extends MemoryBackend {
-  /** What was called, in order, since somebody looked. */
+  /** The calls since the last look at them, in order. */
   private calls: Call[] = [];
   /** The texts that stand at positions of the inbox in place of the right ones; `undefined`: none. */
   readonly damage = new Map<number, string | undefined>();

@@ -12,9 +12,10 @@ export interface PlaceInList {
 }
 
 /**
- * Returns the indexes of the messages of which one stands at a place of the list; none when that cannot be told. Packages join
- * and split messages and move those of the system, but they keep the order of texts and ids. A text that occurs as often in the
- * list as in the messages therefore tells its message. A part without such a text lies between its neighbours.
+ * Finds the message at a place of the list, and returns its index, or the indexes of all messages that may be there; none when
+ * this cannot be told. Packages join and split messages and move those of the system, but they keep the order of texts and ids.
+ * A text that occurs as often in the list as in the messages therefore tells its message. A part without such a text lies
+ * between its neighbours.
  */
 export function messagesAt(
   place: PlaceInList,

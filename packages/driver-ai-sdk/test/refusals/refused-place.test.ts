@@ -266,7 +266,7 @@ test.each([
   expect(placeOf(provider, sent, 'Odd.', conversation, JSON.stringify(body))?.messages).toEqual(indexes);
 });
 
-describe('a place that cannot be told names no message', () => {
+describe('no message is named when the text of the provider tells no place in the request:', () => {
   test.each([
     ['no place', 'anthropic.messages', messages, 'messages: text content blocks must be non-empty'],
     ['a place that is not in the request', 'anthropic.messages', messages, 'messages.7: odd'],

@@ -73,8 +73,8 @@ export async function readSession(
 }
 
 /**
- * Reads in pages the missing fields that the head names, unless they came with it. If another writer changed the content since the outline was read,
- * reads both again.
+ * Reads in pages the missing fields that the head names, unless they came with it. If another writer changed the content since
+ * the outline was read, reads both again.
  */
 async function readContent(
   location: SessionLocation,

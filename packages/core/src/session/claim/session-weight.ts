@@ -22,7 +22,7 @@ const SLOT = 8;
 const NUMBER = 16;
 const STRING = 24;
 
-/** So many messages of a list are weighed. */
+/** The number of messages that are weighed. */
 const SAMPLE = 8;
 
 /**

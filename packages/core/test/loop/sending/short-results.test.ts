@@ -117,7 +117,10 @@ describe('results of a conversation that is too long', () => {
     sameInAnyProcess(chat(500, 90_000, 500, 2_000, 60_000, 60_000, 300), 3_000);
   });
 
-  /** What is sent for each beginning of the messages. */
+  /**
+   * Shortens the first message, the first two, and so on: of one list that grows, and of new lists as in another process. Expects
+   * the same of both, and returns it.
+   */
   function sameInAnyProcess(messages: List<Message>, maxTokens: number): readonly List<Message>[] {
     const lists = messages.toArray().map((_, at) => List.from(messages.slice(0, at + 1)));
     let grown = List.empty<Message>();

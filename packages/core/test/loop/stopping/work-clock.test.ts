@@ -19,7 +19,7 @@ const sleeps = (machine: SleepyMachine, seconds: number): Tool =>
     return 'done';
   });
 
-/** What a run came to, whose tool works for some seconds besides the sleep. */
+/** Runs an agent whose tool works for some seconds besides the sleep, and returns the result of the run. */
 async function slept(
   machine: SleepyMachine,
   seconds: number,

@@ -22,7 +22,7 @@ const INCARNATION = 'i';
 /** The number of sessions that stay as bases. */
 const BASES = 6;
 
-/** What a read with a base did: `parts` were read, or `all` because the base has other parts. */
+/** The extent of a read with a base: `parts`, or `all` when the base has other parts than the store. */
 type Outcome = 'parts' | 'all';
 
 /** Reads a content as a store does for a caller with a base. */
